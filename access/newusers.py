@@ -15,11 +15,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from access.roles.granting import bind
-from access.roles.places import Role, informer_of, may
+from access.roles.places import ScopedRole, informer_of, is_allowed
 from access.roles.writing import Escalation, require_bindable
 from accounts.admin.authority import CREATE, administers, check_holds_no_more, may_create
 from accounts.admin.forms import NewUserForm, profile_spec
-from accounts.admin.show import show_url
+from accounts.admin.show import user_url
 from accounts.oauth.holders import UNINITIALIZED
 from accounts.signin.new_passwords import busy_text
 from accounts.signin.passwords import TooBusy, hash_password
@@ -47,14 +47,14 @@ from rbac.levels import TYPES, Level, RoleScope
 
 PLATFORM = RoleScope(Level.GLOBAL)
 #: Role of most users, who see only what they are invited to.
-REGULAR = "platform-regular"
+REGULAR_ROLE = "platform-regular"
 
 
 class NewAccountForm(NewUserForm):
     """Form for a new user. `roles` contains the roles that the viewer may grant, by name."""
 
-    def __init__(self, data: QueryDict | None, roles: Mapping[str, Role]) -> None:
-        super().__init__(data, initial={"role": REGULAR if REGULAR in roles else ""})
+    def __init__(self, data: QueryDict | None, roles: Mapping[str, ScopedRole]) -> None:
+        super().__init__(data, initial={"role": REGULAR_ROLE if REGULAR_ROLE in roles else ""})
         if roles:
             choices = [("", _("none")), *((name, name) for name in sorted(roles))]
             self.fields["role"] = ChoiceField(
@@ -71,36 +71,40 @@ async def new(request: ConsoleRequest) -> HttpResponse:
     if not may_create(access):
         raise Denied("create", USERS)
     trusted_users()
-    roles = _givable(request, access)
+    roles = _grantable_roles(request, access)
     form = NewAccountForm(posted(request), roles)
-    if form.is_valid() and await _made(request, access, form):
-        await _give(request, access, form, roles.get(form.cleaned_data.get("role", "")))
-        return HttpResponseRedirect(show_url(form.user_name))
+    if form.is_valid() and await _create_user(request, access, form):
+        await _grant_role(request, access, form, roles.get(form.cleaned_data.get("role", "")))
+        return HttpResponseRedirect(user_url(form.user_name))
     back = list_url(HOST, "users.iam.kubesphere.io")
     template, status = "accounts/admin/new.html", form.page_status
     return render(request, template, {"form": form, "back": back}, status=status)
 
 
-def _givable(request: ConsoleRequest, access: Access) -> dict[str, Role]:
+def _grantable_roles(request: ConsoleRequest, access: Access) -> dict[str, ScopedRole]:
     """Return the roles that the viewer may grant: roles without permissions that the viewer does
     not have. Raise `RolesUnknown`.
     """
     types = TYPES[PLATFORM.level]
-    if not may(access, "create", types.bindings, PLATFORM) and not administers(access, CREATE):
+    if not is_allowed(access, "create", types.bindings, PLATFORM) and not administers(
+        access, CREATE
+    ):
         return {}
     try:
         entries = informer_of(types.roles).store.snapshot().entries.values()
     except Http404:
         return {}
-    found = [role for role in (Role(PLATFORM, entry) for entry in entries) if _is_for_people(role)]
+    found = [
+        role for role in (ScopedRole(PLATFORM, entry) for entry in entries) if _is_for_people(role)
+    ]
     return {role.name: role for role in found if _may_give(request, role)}
 
 
-def _is_for_people(role: Role) -> bool:
+def _is_for_people(role: ScopedRole) -> bool:
     return role.origin not in (Origin.TEMPLATE, Origin.PROJECTED)
 
 
-def _may_give(request: ConsoleRequest, role: Role) -> bool:
+def _may_give(request: ConsoleRequest, role: ScopedRole) -> bool:
     try:
         require_bindable(request, role.place, role.name, role.rules)
     except (Denied, Escalation):
@@ -108,7 +112,7 @@ def _may_give(request: ConsoleRequest, role: Role) -> bool:
     return True
 
 
-async def _made(request: ConsoleRequest, access: Access, form: NewUserForm) -> bool:
+async def _create_user(request: ConsoleRequest, access: Access, form: NewUserForm) -> bool:
     """Create the user and return True on success. Otherwise, add the error to the form. Raise
     `AuditUnavailable`.
     """
@@ -123,7 +127,7 @@ async def _made(request: ConsoleRequest, access: Access, form: NewUserForm) -> b
             body = _manifest(form, hashed, access.identity.name)
             made = await client.create(USERS, body, audit_id=recording.audit_id)
     except ApiError as error:
-        problems.apply(error, form)
+        problems.add_form_errors(error, form)
         return False
     except Refused as error:
         form.add_error(None, str(error))
@@ -135,8 +139,8 @@ async def _made(request: ConsoleRequest, access: Access, form: NewUserForm) -> b
     return True
 
 
-async def _give(
-    request: ConsoleRequest, access: Access, form: NewUserForm, role: Role | None
+async def _grant_role(
+    request: ConsoleRequest, access: Access, form: NewUserForm, role: ScopedRole | None
 ) -> None:
     """Grant the role to the new user. If this fails, show a message and keep the user."""
     words = {"name": form.user_name, "role": role.name if role else ""}
@@ -147,7 +151,7 @@ async def _give(
     try:
         await bind(request, role, "User", form.user_name, first=administers(access, CREATE))
     except (ApiError, AuditUnavailable) as error:
-        why = problems.words(error)
+        why = problems.error_text(error)
     except (Denied, Escalation):
         why = _("You no longer have permission to assign this role.")
     if why:

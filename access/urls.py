@@ -4,7 +4,7 @@ from django.http import Http404, HttpResponseBase
 from django.urls import path
 
 from access.newusers import new as new_account
-from access.rights.views import own_rights, rights
+from access.rights.views import own_permissions, user_permissions
 from access.roles.editing import edit, new
 from access.roles.granting import grant, revoke
 from access.roles.listing import roles, workspace_roles
@@ -12,7 +12,7 @@ from access.roles.showing import role
 from access.roles.undoing import undo
 from console.ui.http import ConsoleRequest
 from console.ui.kind import segment_of
-from console.views.actions import old_address
+from console.views.actions import redirect_old_url
 from rbac.levels import TYPES, Level
 
 app_name = "access"
@@ -33,8 +33,8 @@ _WHERE = {Level.PROJECT: "/<str:namespace>"}
 
 urlpatterns = [
     path("access/accounts/new", new_account, name="new_account"),
-    path("access/rights", own_rights, name="own_rights"),
-    path("access/rights/<str:name>", rights, name="rights"),
+    path("access/rights", own_permissions, name="own_rights"),
+    path("access/rights/<str:name>", user_permissions, name="rights"),
     path("access/roles", roles, name="roles"),
     path("access/roles/undo", undo, name="undo"),
     path("access/roles/new/<str:level>", new, name="new_role"),
@@ -42,7 +42,7 @@ urlpatterns = [
     *(
         path(
             f"access/roles/{level}{_WHERE.get(level, '')}/<str:name>/delete",
-            old_address,
+            redirect_old_url,
             {"resource": segment_of(types.roles), "action": "delete"},
         )
         for level, types in TYPES.items()

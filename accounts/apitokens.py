@@ -45,17 +45,19 @@ class TooMany(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class FoundToken:
+class ValidToken:
     holder: Holder
     read_only: bool
 
 
-def is_one(token: str) -> bool:
+def is_api_token(token: str) -> bool:
     """Return True if `token` has the format of an API token. The token may not exist."""
     return token.startswith(PREFIX)
 
 
-def make(holder: Holder, name: str, lasts: timedelta, now: datetime, *, read_only: bool) -> str:
+def create_token(
+    holder: Holder, name: str, lasts: timedelta, now: datetime, *, read_only: bool
+) -> str:
     """Create a token and return its value, which cannot be retrieved again.
 
     Raise `NameTaken` or `TooMany`.
@@ -82,7 +84,7 @@ def make(holder: Holder, name: str, lasts: timedelta, now: datetime, *, read_onl
     return token
 
 
-def find(token: str, now: datetime) -> FoundToken | None:
+def find_token(token: str, now: datetime) -> ValidToken | None:
     """Return the holder and scope of a valid token, or None. Raise `UsersUnknown`."""
     row = NamedToken.objects.filter(digest=digest(token), expires__gt=now).first()
     holder = find_holder(row.user, row.uid, row.credential) if row is not None else None
@@ -91,20 +93,20 @@ def find(token: str, now: datetime) -> FoundToken | None:
     rows = NamedToken.objects.filter(pk=row.pk)
     if row.used is None or now - row.used >= _USED_EVERY:
         rows.filter(Q(used=None) | Q(used__lt=now)).update(used=now)
-    return FoundToken(holder, row.read_only)
+    return ValidToken(holder, row.read_only)
 
 
-def listed(user: str, uid: str) -> Sequence[NamedToken]:
+def list_tokens(user: str, uid: str) -> Sequence[NamedToken]:
     """Return the user's tokens, newest first, including expired ones."""
     return list(NamedToken.objects.filter(user=user, uid=uid).order_by("-created"))
 
 
-def end_one(user: str, id: str) -> bool:
+def revoke_token(user: str, id: str) -> bool:
     """Delete a token. Return False if the user has no token with this ID (a UUID)."""
     return NamedToken.objects.filter(user=user, id=id).delete()[0] > 0
 
 
-def end_all(user: str) -> int:
+def revoke_all_tokens(user: str) -> int:
     return NamedToken.objects.filter(user=user).delete()[0]
 
 

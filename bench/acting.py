@@ -10,7 +10,7 @@ from bench.churn import ChurnProcess, order
 from bench.cluster import LoadedControlPlane
 from bench.pages import AT_MOST, RATE
 from bench.result import Result
-from bench.stage import Stage, make
+from bench.stage import TwoUsers, make
 from bench.webconsole import WebConsole
 from tests.controlplane.build import Report
 
@@ -32,5 +32,5 @@ async def _results(
     who, other = console.accounts
     kubeconfig = cluster.kubeconfig_for(who)
     async with await console.signed_in(who) as acting, await console.signed_in(other) as looking:
-        stage = Stage(cluster, console, acting, kubeconfig, looking, report)
+        stage = TwoUsers(cluster, console, acting, kubeconfig, looking, report)
         return [*await editor.results(stage), *await bulk.results(stage, rounds)]

@@ -24,7 +24,7 @@ from bench.reading import MISTAKE, ROWS, Page, Reader, percentiles
 from bench.recent import make_recent
 from bench.result import Result, percentile
 from bench.webconsole import WebConsole
-from bench.worldspec import BACKUPS, Other, around, around_namespace
+from bench.worldspec import BACKUPS, RelatedObject, around, around_namespace
 from console.kube import gvr as types
 from console.kube.gvr import BUILT_IN_GROUPS, GVR
 from tests.controlplane.build import Report
@@ -220,7 +220,7 @@ def _some_pods(pods: int) -> Iterator[Pod]:
     return (Pod(number) for number in islice(range(0, pods, max(1, pods // _OBJECTS)), _OBJECTS))
 
 
-def _url(other: Other) -> str:
+def _url(other: RelatedObject) -> str:
     metadata = other.body["metadata"]
     return _address(other.gvr, metadata["namespace"], metadata["name"])
 

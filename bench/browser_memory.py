@@ -48,7 +48,7 @@ class Sample(msgspec.Struct, frozen=True):
     process: int
 
 
-class Watched:
+class WatchedPage:
     """A page in a separate browser process."""
 
     def __init__(self, name: str, page: Page, session: CDPSession, pid: int) -> None:
@@ -102,7 +102,7 @@ def is_flat(growths: dict[str, float]) -> bool:
     return all(value <= 1 + _TOLERANCE for value in growths.values())
 
 
-def measure(minutes: int, rate: float) -> list[Watched]:
+def measure(minutes: int, rate: float) -> list[WatchedPage]:
     """Run the test, and print a line for each page and minute."""
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(prefix="soak-"))
@@ -153,7 +153,7 @@ def _changed(changes: subprocess.Popen[str]) -> int:
     return int(line)
 
 
-def _opened(browser: Browser, console: WebConsole, name: str) -> Watched:
+def _opened(browser: Browser, console: WebConsole, name: str) -> WatchedPage:
     """Sign in and open the live list. A separate browser context runs in a separate process."""
     others = _renderers(browser)
     context = browser.new_context(viewport={"width": 1280, "height": 900})
@@ -165,7 +165,7 @@ def _opened(browser: Browser, console: WebConsole, name: str) -> Watched:
     page.wait_for_selector("body[data-live=live]")
     session = context.new_cdp_session(page)
     pid = max(_renderers(browser) - others, key=lambda one: memory.read("VmRSS", one))
-    watched = Watched(name, page, session, pid)
+    watched = WatchedPage(name, page, session, pid)
     _rest(watched)
     return watched
 
@@ -177,7 +177,7 @@ def _renderers(browser: Browser) -> set[int]:
     return {one["id"] for one in processes if one["type"] == "renderer"}
 
 
-def _rest(watched: Watched) -> None:
+def _rest(watched: WatchedPage) -> None:
     """Keep the pointer on the table, with tiny movements like those of a user."""
     if watched.name == "held":
         x, y = 640, 500 + len(watched.samples) % 2

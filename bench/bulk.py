@@ -11,8 +11,8 @@ from statistics import median
 from bench.pages import FEW_PODS
 from bench.reading import MISTAKE, Reader, hidden
 from bench.result import Result, percentile
-from bench.stage import NAMESPACE, Stage
-from bench.worldspec import Other, around
+from bench.stage import NAMESPACE, TwoUsers
+from bench.worldspec import RelatedObject, around
 from console.kube.gvr import DEPLOYMENTS
 
 OBJECTS = 200
@@ -36,17 +36,19 @@ class _Restarts:
     pages: list[float] = field(default_factory=list)
 
 
-def objects() -> Iterator[Other]:
+def objects() -> Iterator[RelatedObject]:
     """Yield Deployments like those of the loaded cluster. Their number doesn't depend on the
     cluster's size.
     """
     found = (one for number in count() for one in around(number) if one.gvr == DEPLOYMENTS)
     for number, one in enumerate(islice(found, OBJECTS)):
         place = {"name": f"restarted-{number}", "namespace": NAMESPACE}
-        yield Other(DEPLOYMENTS, {**one.body, "metadata": {**one.body["metadata"], **place}})
+        yield RelatedObject(
+            DEPLOYMENTS, {**one.body, "metadata": {**one.body["metadata"], **place}}
+        )
 
 
-async def results(stage: Stage, rounds: int) -> list[Result]:
+async def results(stage: TwoUsers, rounds: int) -> list[Result]:
     """Measure the console and kubectl in turn, so that other load on the machine affects both
     equally.
     """
@@ -74,7 +76,7 @@ async def results(stage: Stage, rounds: int) -> list[Result]:
     ]
 
 
-async def _by_console(stage: Stage) -> float:
+async def _by_console(stage: TwoUsers) -> float:
     """Measure from the confirmation until the last result is reported."""
     _page, listed = await Reader(stage.console, stage.acting, never=MISTAKE).one(_LIST)
     asking = Reader(stage.console, stage.acting, 'name="targets"', MISTAKE)
@@ -87,14 +89,14 @@ async def _by_console(stage: Stage) -> float:
     return page.client
 
 
-async def _by_kubectl(stage: Stage) -> float:
+async def _by_kubectl(stage: TwoUsers) -> float:
     took, told = await stage.kubectl("rollout", "restart", DEPLOYMENTS.resource)
     if told.count("restarted\n") != OBJECTS:
         raise OSError(f"kubectl did not restart all of {OBJECTS} deployments")
     return took
 
 
-async def _ready(stage: Stage) -> None:
+async def _ready(stage: TwoUsers) -> None:
     """Wait until the console lists all objects. Raise OSError after a timeout."""
     deadline = time.monotonic() + _READY_SECONDS
     while True:

@@ -1,7 +1,7 @@
 """Process that changes pods for a while and reports when each change was written.
 
-It reads an `Order` from stdin as one line of JSON, writes an empty line when it starts, and
-writes an `Account` at the end.
+It reads an `ChurnOrder` from stdin as one line of JSON, writes an empty line when it starts, and
+writes an `ChurnReport` at the end.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _MOST_PODS = 10_000
 GUST = 0.02
 
 
-class Order(msgspec.Struct, frozen=True):
+class ChurnOrder(msgspec.Struct, frozen=True):
     """Parameters of the process.
 
     `rate`: changes per second, 0 for the maximum. The process stops after `seconds` or
@@ -44,7 +44,7 @@ class Order(msgspec.Struct, frozen=True):
     spare: tuple[str, ...] = ()
 
 
-class Account(msgspec.Struct, frozen=True):
+class ChurnReport(msgspec.Struct, frozen=True):
     """The resourceVersion of each change and the time of the write (`time.monotonic()`, which is
     comparable between processes of a machine).
     """
@@ -55,9 +55,9 @@ class Account(msgspec.Struct, frozen=True):
 
 def order(
     cluster: LoadedControlPlane, seconds: float, rate: float, generation: int, **more: object
-) -> Order:
+) -> ChurnOrder:
     """Return an order to change the pods of `cluster`."""
-    plain = Order(
+    plain = ChurnOrder(
         etcd_url=cluster.etcd_url,
         pods=cluster.pods,
         seconds=seconds,
@@ -72,7 +72,7 @@ def tenths(pods: int) -> int:
     return max(1, min(10, _MOST_PODS * 10 // pods))
 
 
-async def change(order: Order) -> Account:
+async def change(order: ChurnOrder) -> ChurnReport:
     """Change pods as ordered. Writers take pods in turn, so that no pod is changed concurrently."""
     share = tenths(order.pods)
     chosen = "" if share == 10 else f"part in ({','.join(map(str, range(share)))})"
@@ -83,13 +83,13 @@ async def change(order: Order) -> Account:
         await writer.close()
 
 
-def _pods(order: Order, share: int) -> list[Pod]:
+def _pods(order: ChurnOrder, share: int) -> list[Pod]:
     # A prime step visits all pods before it repeats one.
     pods = (Pod(number * 7919 % order.pods) for number in range(order.pods))
     return [pod for pod in pods if pod.part < share and pod.app not in order.spare]
 
 
-async def _change_all(order: Order, writer: PodWriter, pods: Sequence[Pod]) -> Account:
+async def _change_all(order: ChurnOrder, writer: PodWriter, pods: Sequence[Pod]) -> ChurnReport:
     acknowledged: list[tuple[str, float]] = []
     numbers = iter(range(order.changes))
     sys.stdout.write("\n")
@@ -112,13 +112,13 @@ async def _change_all(order: Order, writer: PodWriter, pods: Sequence[Pod]) -> A
     async with asyncio.TaskGroup() as group:
         for _ in range(min(WRITERS, len(pods))):
             group.create_task(one())
-    return Account(acknowledged, time.monotonic() - started)
+    return ChurnReport(acknowledged, time.monotonic() - started)
 
 
 class ChurnProcess:
     """Context manager that runs `change` in a separate process. Raise OSError if it fails to start."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: ChurnOrder) -> None:
         self._order = order
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -135,11 +135,11 @@ class ChurnProcess:
             raise OSError("the process that changes pods has ended")
         return self
 
-    def account(self) -> Account:
+    def account(self) -> ChurnReport:
         """Wait for the process to end, and return its report."""
         assert self._process is not None  # noqa: S101  only within the block
         output, _ = self._process.communicate()
-        return msgspec.json.decode(output, type=Account)
+        return msgspec.json.decode(output, type=ChurnReport)
 
     def __exit__(self, *_: object) -> None:
         if self._process is not None:
@@ -151,7 +151,7 @@ class ChurnProcess:
 
 
 def main() -> None:
-    order = msgspec.json.decode(sys.stdin.readline(), type=Order)
+    order = msgspec.json.decode(sys.stdin.readline(), type=ChurnOrder)
     account = asyncio.run(change(order))
     sys.stdout.write(msgspec.json.encode(account).decode() + "\n")
 

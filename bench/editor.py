@@ -13,8 +13,8 @@ from statistics import median
 from bench.pages import FEW_PODS
 from bench.reading import MISTAKE, Page, Reader, hidden, percentiles
 from bench.result import Result, percentile
-from bench.stage import NAMESPACE, PLACE, Stage
-from bench.worldspec import Other, around
+from bench.stage import NAMESPACE, PLACE, TwoUsers
+from bench.worldspec import RelatedObject, around
 from console.kube.gvr import CONFIG_MAPS, STATEFUL_SETS
 
 #: Repetitions per manifest; fewer for clusters with few pods.
@@ -39,7 +39,7 @@ class _Manifest:
     """
 
     size: str
-    object: Other
+    object: RelatedObject
     old: str
     new: str
 
@@ -59,7 +59,7 @@ def _small() -> _Manifest:
     more = [{"name": f"SETTING_{n}", "value": f"of setting {n}"} for n in range(_VARIABLES)]
     pod = {**pod, "containers": [{**first, "env": [*first["env"], *more]}, *others]}
     spec = {**spec, "template": {**spec["template"], "spec": pod}}
-    made = Other(STATEFUL_SETS, {**body, "metadata": _META, "spec": spec})
+    made = RelatedObject(STATEFUL_SETS, {**body, "metadata": _META, "spec": spec})
     return _Manifest("10kb", made, "replicas: 5", "replicas: 6")
 
 
@@ -69,20 +69,20 @@ def _large() -> _Manifest:
         for at in range(_VALUES)
     }
     head = {"apiVersion": CONFIG_MAPS.group_version, "kind": "ConfigMap", "metadata": _META}
-    made = Other(CONFIG_MAPS, {**head, "data": data})
+    made = RelatedObject(CONFIG_MAPS, {**head, "data": data})
     return _Manifest("1mb", made, _LINE.format(7, 7), _LINE.format(7, 77))
 
 
-def objects() -> Iterator[Other]:
+def objects() -> Iterator[RelatedObject]:
     return (manifest.object for manifest in (_small(), _large()))
 
 
-async def results(stage: Stage) -> list[Result]:
+async def results(stage: TwoUsers) -> list[Result]:
     small, large = _Editor(stage, _small()), _Editor(stage, _large())
     return [*await small.results(), *await large.results(), *await _noticed(stage, large)]
 
 
-async def _noticed(stage: Stage, editor: "_Editor") -> list[Result]:
+async def _noticed(stage: TwoUsers, editor: "_Editor") -> list[Result]:
     """Measure another user's pages during edits in the console and with kubectl, in turn."""
     stage.report("pages during edits\n")
     calm: list[float] = []
@@ -111,7 +111,7 @@ class _Editor:
     equally.
     """
 
-    def __init__(self, stage: Stage, manifest: _Manifest) -> None:
+    def __init__(self, stage: TwoUsers, manifest: _Manifest) -> None:
         self._stage, self._manifest = stage, manifest
         self._url = "/".join((PLACE, *manifest.words, "edit"))
 

@@ -1,6 +1,6 @@
 """Baseline process that only reads the bytes of a watch and records when each change arrives.
 
-It reads an `Errand` from stdin, writes an empty line once it watches, and writes its
+It reads an `WatchParameters` from stdin, writes an empty line once it watches, and writes its
 observations when stdin is closed. On a busy machine, kube-apiserver terminates slow watches,
 including this one.
 """
@@ -22,13 +22,13 @@ from bench.cluster import LoadedControlPlane
 _VERSION = re.compile(rb'"resourceVersion":"(\d+)"')
 
 
-class Errand(msgspec.Struct, frozen=True):
+class WatchParameters(msgspec.Struct, frozen=True):
     url: str
     ca_file: str
     token: str
 
 
-async def watch(errand: Errand, seen: dict[str, float]) -> None:
+async def watch(errand: WatchParameters, seen: dict[str, float]) -> None:
     """Watch until cancelled. `seen` maps resourceVersion to `time.monotonic()`."""
     tls = ssl.create_default_context(cafile=errand.ca_file)
     session = aiohttp.ClientSession(
@@ -66,15 +66,15 @@ def _version(text: bytes) -> str:
     return found.group(1).decode()
 
 
-class Floor:
+class BaselineWatcher:
     """Context manager that runs `watch` in a separate process."""
 
     def __init__(self, cluster: LoadedControlPlane) -> None:
         access = cluster.access
-        self._errand = Errand(access.url, str(access.ca_file), access.token)
+        self._errand = WatchParameters(access.url, str(access.ca_file), access.token)
         self._process: subprocess.Popen[bytes] | None = None
 
-    def __enter__(self) -> "Floor":
+    def __enter__(self) -> "BaselineWatcher":
         process = self._process = subprocess.Popen(  # noqa: S603  ourselves
             [sys.executable, "-m", "bench.floor"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -99,7 +99,7 @@ class Floor:
 
 
 async def main() -> None:
-    errand = msgspec.json.decode(sys.stdin.readline(), type=Errand)
+    errand = msgspec.json.decode(sys.stdin.readline(), type=WatchParameters)
     seen: dict[str, float] = {}
     watching = asyncio.create_task(watch(errand, seen))
     ending = asyncio.create_task(asyncio.to_thread(sys.stdin.read))

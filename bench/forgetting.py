@@ -32,7 +32,7 @@ class Relist(msgspec.Struct, frozen=True):
     ended: float
 
 
-class ForgetfulListWatch(ListWatch):
+class ExpiringListWatch(ListWatch):
     """ListWatch whose pod watch fails at the signal with 410 Gone, like a watch of an expired
     version.
     """
@@ -67,6 +67,6 @@ class ForgetfulListWatch(ListWatch):
     ) -> AsyncGenerator[WatchEvent, None]:
         async for event in events:
             if self._forgotten:
-                ForgetfulListWatch._forgotten = False
+                ExpiringListWatch._forgotten = False
                 raise Gone(410, "too old resource version")
             yield event

@@ -38,14 +38,14 @@ _LATE_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Cast:
+class _FrameLists:
     """`lists`: apps whose lists are shown. `quiet`: an app without changes."""
 
     lists: Sequence[str]
     quiet: str
 
     @classmethod
-    def choose(cls, pods: int) -> "_Cast":
+    def choose(cls, pods: int) -> "_FrameLists":
         """Choose at most a third of the apps, so that others remain to be changed."""
         apps = apps_of(pods)
         return cls(apps[: max(1, min(_LISTS, len(apps) // 3))], apps[-1])
@@ -59,7 +59,7 @@ class _Cast:
 
 def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
     """Run the benchmark. `rounds` is ignored, because many sockets receive each change."""
-    cast = _Cast.choose(cluster.pods)
+    cast = _FrameLists.choose(cluster.pods)
     accounts = _MANY // PER_ACCOUNT + 1
     spare = (*cast.lists, cast.quiet)
     report("starting the console\n")
@@ -72,7 +72,7 @@ def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Re
 
 class _Run:
     def __init__(
-        self, cluster: LoadedControlPlane, console: WebConsole, cast: _Cast, report: Report
+        self, cluster: LoadedControlPlane, console: WebConsole, cast: _FrameLists, report: Report
     ) -> None:
         self._cluster, self._console, self._cast = cluster, console, cast
         self._report = report

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench.churn import ChurnProcess, Order, order
+from bench.churn import ChurnOrder, ChurnProcess, order
 from bench.cluster import LoadedControlPlane
-from bench.floor import Floor
+from bench.floor import BaselineWatcher
 from bench.result import Result, percentile
 from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer
@@ -69,7 +69,7 @@ class _Observed:
     passed_on: float
 
 
-def _observe(informer: Informer[Any], cluster: LoadedControlPlane, task: Order) -> _Observed:
+def _observe(informer: Informer[Any], cluster: LoadedControlPlane, task: ChurnOrder) -> _Observed:
     seen: dict[str, float] = {}
 
     def note(key: Key) -> None:
@@ -79,7 +79,7 @@ def _observe(informer: Informer[Any], cluster: LoadedControlPlane, task: Order) 
 
     remove = informer.add_listener(note)
     try:
-        with Floor(cluster) as floor:
+        with BaselineWatcher(cluster) as floor:
             with ChurnProcess(task) as churn:
                 account = churn.account()
             _wait_for(seen, [version for version, _ in account.acknowledged])

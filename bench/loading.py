@@ -8,7 +8,7 @@ import msgspec
 
 from bench.podspec import NAMESPACES, PODS_PER_NODE, REPLICAS, Pod, namespace_name
 from bench.podstatus import status_of
-from bench.worldspec import BACKUPS, Other, around, around_namespace, custom_type
+from bench.worldspec import BACKUPS, RelatedObject, around, around_namespace, custom_type
 from bench.writing import Access, Writer, WriteRefused, spread
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, PODS
 from console.kube.gvr import NAMESPACES as NAMESPACES_TYPE
@@ -88,7 +88,7 @@ class _Loading:
         for at in range(first, min(first + REPLICAS, self._pods)):
             await self._pod(Pod(at), uids)
 
-    async def _other(self, other: Other, uids: _Uids) -> None:
+    async def _other(self, other: RelatedObject, uids: _Uids) -> None:
         body, metadata = _owned(other.body, uids), other.body["metadata"]
         collection = other.gvr.path(metadata["namespace"])
         created = await self._create(collection, body, "kube-controller-manager")

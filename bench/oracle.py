@@ -27,7 +27,7 @@ from console.ui.clusters import clusters  # noqa: E402
 from console.ui.kind import ResourceKind  # noqa: E402
 from console.ui.registry import kinds  # noqa: E402
 from console.views.detail import detail_page  # noqa: E402
-from rbac.current import use_host  # noqa: E402
+from rbac.current import set_host_cluster  # noqa: E402
 from tests.leaks.world import CHARLIE, Clusters, secret  # noqa: E402
 
 PAIRS, WARM_UP = 100, 10
@@ -64,7 +64,7 @@ async def pairs() -> list[tuple[float, float]]:
 
 
 def main() -> int:
-    use_host(Clusters().runtime(True))
+    set_host_cluster(Clusters().runtime(True))
     found = asyncio.run(pairs())
     slower = sum(there > missing for there, missing in found) / len(found)
     there, missing = (median(times) * 1e6 for times in zip(*found, strict=True))

@@ -26,7 +26,7 @@ _READ = 64 * 1024
 _LISTENERS = 4
 
 
-class _Answer:
+class _RecordedResponse:
     """Recorded bytes behind the subset of the `aiohttp.StreamReader` interface that is used."""
 
     def __init__(self, data: bytes) -> None:
@@ -37,7 +37,7 @@ class _Answer:
             yield chunk
 
 
-class _Watch(_Answer):
+class _Watch(_RecordedResponse):
     """A response that doesn't end."""
 
     def __init__(self, data: bytes) -> None:
@@ -59,7 +59,7 @@ class _Recorded(ReaderClient):
     """Client of a server that sends the recorded responses, and then stays silent."""
 
     def __init__(self, recording: Recording) -> None:
-        self._listing = _Answer(recording.listing)
+        self._listing = _RecordedResponse(recording.listing)
         self.watch = _Watch(recording.stream)
 
     @asynccontextmanager

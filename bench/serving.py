@@ -23,7 +23,7 @@ django.setup()
 
 import console.kube.informerbuilder  # noqa: E402  Django's apps must be ready
 import rbac.current  # noqa: E402
-from bench.forgetting import ForgetfulListWatch  # noqa: E402
+from bench.forgetting import ExpiringListWatch  # noqa: E402
 from bench.tenant import TenantAuthorizer  # noqa: E402
 from bench.timing import HEADER, VARIABLE, Timing  # noqa: E402
 from console import server  # noqa: E402
@@ -53,8 +53,8 @@ class TimedRequest(server.Request):
 def main(arguments: list[str]) -> None:
     TimedRequest.file = open(os.environ[VARIABLE], "a")  # noqa: SIM115  as long as the process
     server.Channel.requestFactory = TimedRequest
-    ForgetfulListWatch.install()
-    console.kube.informerbuilder.ListWatch = ForgetfulListWatch  # type: ignore[attr-defined]
+    ExpiringListWatch.install()
+    console.kube.informerbuilder.ListWatch = ExpiringListWatch  # type: ignore[attr-defined]
     rbac.current.Authorizer = TenantAuthorizer  # type: ignore[attr-defined]
     sys.argv = ["manage.py", "serve", *arguments]
     runpy.run_path("manage.py", run_name="__main__")

@@ -13,7 +13,7 @@ from bench.cluster import LoadedControlPlane
 from bench.pages import LIST
 from bench.reading import Reader
 from bench.webconsole import WebConsole
-from bench.worldspec import Other
+from bench.worldspec import RelatedObject
 from bench.writing import Writer, spread
 from console.kube.gvr import NAMESPACES
 from tests.controlplane.build import Report
@@ -26,11 +26,11 @@ _MANAGER = "bench-acting"
 T = TypeVar("T")
 
 
-async def make(cluster: LoadedControlPlane, objects: Iterable[Other]) -> None:
+async def make(cluster: LoadedControlPlane, objects: Iterable[RelatedObject]) -> None:
     """Create the namespace with `objects`. Raise `WriteRefused`."""
     writer = Writer(cluster.access)
 
-    async def one(other: Other) -> None:
+    async def one(other: RelatedObject) -> None:
         await writer.send("POST", other.gvr.path(NAMESPACE), other.body, manager=_MANAGER)
 
     try:
@@ -42,7 +42,7 @@ async def make(cluster: LoadedControlPlane, objects: Iterable[Other]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class TwoUsers:
     """`acting`: session of the user who makes changes. `kubeconfig`: of the same user. `looking`:
     session of the other user.
     """

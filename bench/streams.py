@@ -43,7 +43,7 @@ _SHELL = ("exec", "--stdin", "--tty", "quiet", "--", "sh")
 #: one, it ends the log immediately, and the console retries again and again.
 _INSTANCES = Path("/proc/sys/fs/inotify/max_user_instances")
 
-_Open = Callable[[aiohttp.ClientSession], Awaitable["_Stream"]]
+_Open = Callable[[aiohttp.ClientSession], Awaitable["_StreamSocket"]]
 
 
 def measure() -> list[Result]:
@@ -79,7 +79,7 @@ def _instances(least: int) -> Iterator[None]:
         _INSTANCES.write_text(before)
 
 
-class _Stream:
+class _StreamSocket:
     """A websocket of a log or terminal that acknowledges messages.
 
     `lines`, `screen`: received data. `goodbye`: message before closing, so that the terminal
@@ -95,7 +95,7 @@ class _Stream:
         self._came = asyncio.Event()
         self._task = asyncio.create_task(self._listen())
 
-    async def until(self, done: Callable[["_Stream"], object]) -> None:
+    async def until(self, done: Callable[["_StreamSocket"], object]) -> None:
         """Wait for a condition. Raise TimeoutError, or OSError if the console closed the websocket."""
         async with asyncio.timeout(_WAIT):
             while not done(self):
@@ -132,18 +132,18 @@ class _Stream:
                 await self._connection.send_json({"ack": found["n"]})
 
 
-async def _log(session: aiohttp.ClientSession, pod: str = "quiet") -> _Stream:
+async def _log(session: aiohttp.ClientSession, pod: str = "quiet") -> _StreamSocket:
     connection = await session.ws_connect(f"/ws{_PODS}/{pod}/log?tail=100")
     await connection.send_json({"follow": "en"})
-    stream = _Stream(connection)
+    stream = _StreamSocket(connection)
     await stream.until(lambda one: one.lines)
     return stream
 
 
-async def _terminal(session: aiohttp.ClientSession) -> _Stream:
+async def _terminal(session: aiohttp.ClientSession) -> _StreamSocket:
     connection = await session.ws_connect(f"/ws{_PODS}/quiet/terminal?shell=sh")
     await connection.send_json({"begin": "en", "size": [80, 24]})
-    stream = _Stream(connection, {"end": True})
+    stream = _StreamSocket(connection, {"end": True})
     await stream.until(lambda one: b"# " in one.screen)
     return stream
 
@@ -189,7 +189,7 @@ async def _typed(session: aiohttp.ClientSession) -> list[float]:
     return found
 
 
-def _has_more(before: int, stream: _Stream) -> bool:
+def _has_more(before: int, stream: _StreamSocket) -> bool:
     return len(stream.screen) > before
 
 

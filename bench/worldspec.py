@@ -51,7 +51,7 @@ _KINDS: dict[GVR, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Other:
+class RelatedObject:
     """An object to create. `status` is written after the object, if it is set."""
 
     gvr: GVR
@@ -83,7 +83,7 @@ def custom_type() -> Obj:
     }
 
 
-def around_namespace(number: int) -> Iterator[Other]:
+def around_namespace(number: int) -> Iterator[RelatedObject]:
     """Yield the objects that controllers create in every namespace, and a quota."""
     namespace = namespace_name(number)
     authority = {"data": {"ca.crt": "-----BEGIN CERTIFICATE-----\n" + "QmVuY2g" * 200}}
@@ -95,7 +95,7 @@ def around_namespace(number: int) -> Iterator[Other]:
     yield _other(types.RESOURCE_QUOTAS, namespace, "whole", {"spec": {"hard": hard}}, status)
 
 
-def around(workload: int) -> Iterator[Other]:
+def around(workload: int) -> Iterator[RelatedObject]:
     """Yield the objects of a workload, owners first. Beyond `SURROUNDED` workloads, yield only the
     pods' owners.
     """
@@ -119,7 +119,7 @@ class _Around:
         spec = {key: value for key, value in pod["spec"].items() if key != "nodeName"}
         self._template = {"metadata": {"labels": self._labels}, "spec": spec}
 
-    def objects(self) -> list[Other]:
+    def objects(self) -> list[RelatedObject]:
         made = {
             "ReplicaSet": self._deployment,
             "StatefulSet": self._stateful_set,
@@ -132,7 +132,7 @@ class _Around:
 
     # The workload: four objects
 
-    def _deployment(self) -> Iterator[Other]:
+    def _deployment(self) -> Iterator[RelatedObject]:
         number = {"replicas": REPLICAS, "selector": {"matchLabels": self._match}}
         counts = {"replicas": REPLICAS, "readyReplicas": REPLICAS, "availableReplicas": REPLICAS}
         status = {
@@ -159,7 +159,7 @@ class _Around:
                 annotations={"deployment.kubernetes.io/revision": str(revision)},
             )
 
-    def _stateful_set(self) -> Iterator[Other]:
+    def _stateful_set(self) -> Iterator[RelatedObject]:
         name = self._owner["name"]
         spec = {
             "replicas": REPLICAS,
@@ -180,7 +180,7 @@ class _Around:
             claimed = f"data-{name}-{at}"
             yield self._made(types.PERSISTENT_VOLUME_CLAIMS, claimed, {"spec": claim}, bound)
 
-    def _daemon_set(self) -> Iterator[Other]:
+    def _daemon_set(self) -> Iterator[RelatedObject]:
         name = self._owner["name"]
         spec = {"selector": {"matchLabels": self._match}, "template": self._template}
         status = {
@@ -198,7 +198,7 @@ class _Around:
             kept = f"{name}-{revision}"
             yield self._made(types.CONTROLLER_REVISIONS, kept, body, owner=owner)
 
-    def _cron_job(self) -> Iterator[Other]:
+    def _cron_job(self) -> Iterator[RelatedObject]:
         # A Job template must have the restart policy Never or OnFailure.
         template = {**self._template, "spec": {**self._template["spec"], "restartPolicy": "Never"}}
         spec = {"schedule": "*/5 * * * *", "jobTemplate": {"spec": {"template": template}}}
@@ -212,7 +212,7 @@ class _Around:
 
     # Related objects: eleven
 
-    def _network(self) -> Iterator[Other]:
+    def _network(self) -> Iterator[RelatedObject]:
         port = {"name": "http", "port": 80, "targetPort": 8080}
         service = {"selector": self._match, "ports": [port]}
         yield self._made(types.SERVICES, self._app, {"spec": service})
@@ -238,7 +238,7 @@ class _Around:
             labels={"kubernetes.io/service-name": self._app},
         )
 
-    def _configuration(self) -> Iterator[Other]:
+    def _configuration(self) -> Iterator[RelatedObject]:
         settings = {"app.yaml": f"shard: {self._number}\n" + "setting: value\n" * 60}
         yield self._made(types.CONFIG_MAPS, f"{self._app}-config", {"data": settings})
         yield self._made(types.CONFIG_MAPS, f"{self._app}-flags", {"data": {"flags": "a=1,b=2"}})
@@ -251,7 +251,7 @@ class _Around:
         backup = {"spec": {"schedule": "0 3 * * *", "of": self._app, "keep": 7}}
         yield self._made(BACKUPS, self._app, backup)
 
-    def _rule(self) -> Other:
+    def _rule(self) -> RelatedObject:
         """Return one of four kinds of objects, in turn."""
         selector = {"matchLabels": self._match}
         backend = {"service": {"name": self._app, "port": {"name": "http"}}}
@@ -266,7 +266,7 @@ class _Around:
         )[self._number % 4]
         return self._made(gvr, self._app, {"spec": spec})
 
-    def _events(self) -> Iterator[Other]:
+    def _events(self) -> Iterator[RelatedObject]:
         about = ((self._pods[0], "BackOff", "Warning"), (self._pods[1], "Started", "Normal"))
         for pod, reason, kind in about:
             involved = {"apiVersion": "v1", "kind": "Pod", "name": pod.name}
@@ -291,7 +291,7 @@ class _Around:
         *,
         owner: Obj | None = None,
         **meta: dict[str, str],
-    ) -> Other:
+    ) -> RelatedObject:
         made = _other(gvr, self._namespace, name, body, status)
         metadata = made.body["metadata"]
         metadata |= {**meta, "labels": {**self._labels, **meta.get("labels", {})}}
@@ -299,10 +299,12 @@ class _Around:
         return made
 
 
-def _other(gvr: GVR, namespace: str, name: str, body: Obj, status: Obj | None = None) -> Other:
+def _other(
+    gvr: GVR, namespace: str, name: str, body: Obj, status: Obj | None = None
+) -> RelatedObject:
     metadata = {"name": name, "namespace": namespace}
     head = {"apiVersion": gvr.group_version, "kind": _KINDS[gvr], "metadata": metadata}
-    return Other(gvr, {**head, **body}, status)
+    return RelatedObject(gvr, {**head, **body}, status)
 
 
 def _owner(kind: str, name: str) -> Obj:

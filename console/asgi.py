@@ -15,23 +15,23 @@ from console.handler import make_handler
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 django_application = make_handler()
 
-from accounts.oauth.kubesphere_config import keep_read  # noqa: E402
-from accounts.protection.endings import Endings, keep_clean  # noqa: E402
+from accounts.oauth.kubesphere_config import read_periodically  # noqa: E402
+from accounts.protection.endings import RevocationReconciler, clean_periodically  # noqa: E402
 from accounts.signin.asgi import SessionAuthMiddleware  # noqa: E402  Django's apps must be ready
-from accounts.signin.presence import kept_presence  # noqa: E402
+from accounts.signin.presence import presence_of_session  # noqa: E402
 from console.edge import harden  # noqa: E402
 from console.kube import controller, gvr  # noqa: E402
 from console.kube.prometheus import Prometheus  # noqa: E402
 from console.kube.runtime import Runtime  # noqa: E402
 from console.live.routing import websocket_application  # noqa: E402
 from console.proxying.application import ProxyApplication  # noqa: E402
-from console.proxying.closing import keep_closed  # noqa: E402
-from console.proxying.keeping import Owner  # noqa: E402
-from console.shells.sweeping import keep_swept  # noqa: E402
-from console.ui.presence import Presence  # noqa: E402
+from console.proxying.closing import run_closing  # noqa: E402
+from console.proxying.keeping import PortOwner  # noqa: E402
+from console.shells.sweeping import run_cleanup  # noqa: E402
+from console.ui.presence import UserSession  # noqa: E402
 from rbac import authorizer, memberships  # noqa: E402
-from rbac.current import use_host  # noqa: E402
-from workspaces.controllers.refusalevents import RefusalEvents  # noqa: E402
+from rbac.current import set_host_cluster  # noqa: E402
+from workspaces.controllers.refusalevents import QuotaEventRecorder  # noqa: E402
 
 #: Resources watched from startup: the first group is required to sign in, the rest by the first
 #: page.
@@ -48,24 +48,24 @@ REQUIRED = (
 runtime = Runtime()
 runtime.start()
 runtime.require(REQUIRED)
-use_host(
+set_host_cluster(
     runtime,
     prometheus=Prometheus(settings.PROMETHEUS_URL) if settings.PROMETHEUS_URL else None,
 )
-runtime.spawn(controller.run(runtime, Endings(runtime), workers=1))
-runtime.spawn(keep_clean(runtime.clock))
-runtime.spawn(keep_read(runtime))
-runtime.on_refusal = RefusalEvents(runtime).record
+runtime.spawn(controller.run(runtime, RevocationReconciler(runtime), workers=1))
+runtime.spawn(clean_periodically(runtime.clock))
+runtime.spawn(read_periodically(runtime))
+runtime.on_refusal = QuotaEventRecorder(runtime).record
 if settings.NODE_SHELL_NAMESPACE:
-    runtime.spawn(keep_swept(runtime))
+    runtime.spawn(run_cleanup(runtime))
 
 
-def presence_of(owner: Owner) -> Presence:
-    return kept_presence(owner.session, owner.account, owner.as_user)
+def presence_of(owner: PortOwner) -> UserSession:
+    return presence_of_session(owner.session, owner.account, owner.as_user)
 
 
 if settings.PROXY_BASE is not None:
-    runtime.spawn(keep_closed(runtime, presence_of))
+    runtime.spawn(run_closing(runtime, presence_of))
 
 application = harden(
     ProxyApplication(

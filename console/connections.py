@@ -3,7 +3,7 @@
 Every connection uses a file descriptor, and a process without free file descriptors can't serve
 requests or open its database.
 
-- `file_limit` raises the process's limit on open files.
+- `raise_file_limit` raises the process's limit on open files.
 - A new connection beyond a limit replaces an idle connection of the same address, or, if the
   total is reached, of the address with the most connections. If no connection is idle, the new
   connection is closed.
@@ -19,10 +19,10 @@ from console.live.counters import counters
 
 #: Maximum of open files to request, and files reserved for other uses: the database, watches, and
 #: requests to kube-apiserver.
-MOST_FILES, OTHER_FILES = 65_536, 256
+MAX_OPEN_FILES, RESERVED_FILES = 65_536, 256
 #: Maximum of connections in total and per address, and the minimum for both limits if few files are
 #: available.
-MOST, MOST_OF_ONE, FEWEST_OF_ONE = 10_000, 1_000, 32
+MAX_CONNECTIONS, MAX_PER_ADDRESS, MIN_PER_ADDRESS = 10_000, 1_000, 32
 
 
 class Limits(NamedTuple):
@@ -33,14 +33,14 @@ class Limits(NamedTuple):
 
     @classmethod
     def of(cls, files: int) -> "Limits":
-        most = max(FEWEST_OF_ONE, min(MOST, files - OTHER_FILES))
-        return cls(most, min(MOST_OF_ONE, max(FEWEST_OF_ONE, most // 4)))
+        most = max(MIN_PER_ADDRESS, min(MAX_CONNECTIONS, files - RESERVED_FILES))
+        return cls(most, min(MAX_PER_ADDRESS, max(MIN_PER_ADDRESS, most // 4)))
 
 
-def file_limit() -> tuple[int, int]:
+def raise_file_limit() -> tuple[int, int]:
     """Raise the limit on open files and return the limits before and after."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    wanted = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_OPEN_FILES)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return soft, soft
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
@@ -53,7 +53,7 @@ class Connection(Protocol):
     def abortConnection(self) -> None: ...
 
 
-class Seats:
+class ConnectionSlots:
     """Open connections by address.
 
     `is_idle` reports whether a connection has no request in progress, `is_exempt` whether the

@@ -25,7 +25,7 @@ from django.db.backends.signals import connection_created
 from console.views.guard import SAFE_METHODS
 
 #: Milliseconds that a statement in the thread for safe methods waits for a database lock.
-READERS_WAIT = 250
+READ_LOCK_TIMEOUT_MS = 250
 _READING = "quarterdeck-reading"
 
 
@@ -70,4 +70,4 @@ def make_handler() -> ConsoleHandler:
 def _be_quick(connection: BaseDatabaseWrapper, **_signal: object) -> None:
     if connection.vendor == "sqlite" and threading.current_thread().name.startswith(_READING):
         with connection.cursor() as cursor:
-            cursor.execute(f"PRAGMA busy_timeout = {READERS_WAIT}")
+            cursor.execute(f"PRAGMA busy_timeout = {READ_LOCK_TIMEOUT_MS}")

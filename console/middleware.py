@@ -23,7 +23,7 @@ from django.utils.encoding import escape_uri_path, iri_to_uri
 from django.utils.translation import gettext as _
 
 from console.inline import AsyncMiddleware
-from console.ui.level import COOKIE, Level, keeping
+from console.ui.level import COOKIE, Level, cookie_value
 from console.views.guard import SAFE_METHODS, is_navigation
 
 Response = HttpResponseBase
@@ -209,7 +209,7 @@ class LevelMiddleware(_Middleware):
         level: Level | None = getattr(request, "level", None)
         if level is None or response.status_code != HTTPStatus.OK:
             return response
-        value = keeping(level, request)
+        value = cookie_value(level, request)
         if value and request.COOKIES.get(COOKIE) != value:
             secure = settings.SESSION_COOKIE_SECURE
             response.set_cookie(

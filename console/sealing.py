@@ -29,24 +29,24 @@ class _Registry(JWERegistry):
 _REGISTRY = _Registry(algorithms=_ALLOWED)
 
 
-class NotOurs(ValueError):
+class DecryptionError(ValueError):
     """The text was encrypted with another `SECRET_KEY` or for another purpose, or is not encrypted."""
 
 
-def seal(content: bytes, purpose: str) -> str:
+def encrypt(content: bytes, purpose: str) -> str:
     key = _key(purpose, str(settings.SECRET_KEY))
     return jwe.encrypt_compact(_HEADER, content, key, registry=_REGISTRY)
 
 
-def unseal(sealed: str, purpose: str, secret: str = "") -> bytes:
+def decrypt(sealed: str, purpose: str, secret: str = "") -> bytes:
     """Decrypt a text. `secret` is the key it was encrypted with, `SECRET_KEY` by default. Raise
-    `NotOurs` on failure.
+    `DecryptionError` on failure.
     """
     key = _key(purpose, secret or str(settings.SECRET_KEY))
     try:
         return jwe.decrypt_compact(sealed, key, registry=_REGISTRY).plaintext or b""
     except (JoseError, ValueError) as error:
-        raise NotOurs from error
+        raise DecryptionError from error
 
 
 @lru_cache(maxsize=16)

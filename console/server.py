@@ -7,7 +7,7 @@ application. Here a body is checked while it arrives, and accepted bodies stay i
   clients that are not signed in, the limit is `SMALL_BODY` plus the data of the same read.
 - A request line and headers above 16 KiB, or more than `MAX_HEADERS` headers: 400.
 - A slow request is aborted: headers must arrive within `HEAD_SECONDS`, the body at `BODY_RATE`,
-  and a response must start within `ANSWER_SECONDS`.
+  and a response must start within `RESPONSE_SECONDS`.
 - `console.connections` limits connections in total and per address.
 - `console.sockets` limits incoming websocket messages and queued outgoing data.
 
@@ -41,10 +41,10 @@ from twisted.python.failure import Failure
 from twisted.web.http import HTTPChannel
 
 from console.audit.source import is_trusted
-from console.connections import Limits, Seats, file_limit
+from console.connections import ConnectionSlots, Limits, raise_file_limit
 from console.edge import Application
 from console.live.flow import EXTENSION, Download, Flow
-from console.sockets import MAX_MESSAGE, Socket, Sockets
+from console.sockets import MAX_MESSAGE, Websocket, WebsocketFactory
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ HEAD_SECONDS, IDLE_SECONDS = 10.0, 60.0
 BODY_SECONDS, BODY_RATE = 10.0, 16 * 1024
 #: Seconds until a response must start. Bulk actions create or validate many objects one after
 #: another.
-ANSWER_SECONDS = 120.0
+RESPONSE_SECONDS = 120.0
 #: Seconds and bytes that a refused client may still send before the connection is aborted.
 LINGER_SECONDS, LINGER_BYTES = 2.0, MAX_BODY
 #: Seconds that a client has to answer a close frame, which is queued behind all pending data.
@@ -70,7 +70,7 @@ CLOSE_SECONDS = 10.0
 GRACE = 5.0
 
 #: Coroutine function that returns True if the request with these headers is signed in.
-Admits = Callable[[Mapping[bytes, Sequence[bytes]]], Awaitable[bool]]
+IsSignedIn = Callable[[Mapping[bytes, Sequence[bytes]]], Awaitable[bool]]
 
 
 def _refusal(status: bytes, text: bytes) -> bytes:
@@ -149,7 +149,7 @@ class Request(WebRequest):
         began: float | None = getattr(self, "request_start", None)
         if began is None or self._response_started or self.finished:
             return
-        if time.time() - began > ANSWER_SECONDS:
+        if time.time() - began > RESPONSE_SECONDS:
             running = self.server.connections.get(self, {}).get("application_instance")
             if running is not None:
                 running.cancel()
@@ -203,7 +203,7 @@ class Channel(HTTPChannel):
         """Pause reading until it is known whether the client is signed in and may send a larger
         body.
         """
-        admits: Admits | None = self.factory.server.admits
+        admits: IsSignedIn | None = self.factory.server.admits
         if admits is not None:
             self._networkProducer.pauseProducing()
             asking = asyncio.ensure_future(admits(headers))
@@ -276,10 +276,10 @@ class Channel(HTTPChannel):
         self._respondToBadRequestAndDisconnect()
 
 
-class Connections(HTTPFactory):
+class HTTPConnectionFactory(HTTPFactory):
     """Creates HTTP/1.1 channels. TLS, and therefore HTTP/2, is terminated at the proxy."""
 
-    def __init__(self, server: "Server", seats: Seats) -> None:
+    def __init__(self, server: "Server", seats: ConnectionSlots) -> None:
         super().__init__(server)
         self.seats = seats
 
@@ -301,7 +301,7 @@ class Server(daphne_server.Server):
         host: str,
         port: int,
         stopping: Callable[[], Awaitable[None]],
-        admits: Admits | None = None,
+        admits: IsSignedIn | None = None,
     ) -> None:
         super().__init__(
             application=application,
@@ -310,7 +310,7 @@ class Server(daphne_server.Server):
             verbosity=0,
         )
         self.host, self.port, self.stopping, self.admits = host, port, stopping, admits
-        before, files = file_limit()
+        before, files = raise_file_limit()
         self.limits = Limits.of(files)
         text = "Limits: %s open files (before: %s), %s connections, %s per address"
         log.info(text, files, before, *self.limits)
@@ -319,9 +319,9 @@ class Server(daphne_server.Server):
         """Serve until a signal arrives. Raise `CannotListenError` if the port can't be opened."""
         self.connections: dict[Any, dict[str, Any]] = {}
         proxies = settings.TRUSTED_PROXIES
-        seats = Seats(self.limits, _is_idle, lambda address: is_trusted(address, proxies))
-        self.http_factory = Connections(self, seats)
-        self.ws_factory = Sockets(self, server=self.server_name, seats=seats)
+        seats = ConnectionSlots(self.limits, _is_idle, lambda address: is_trusted(address, proxies))
+        self.http_factory = HTTPConnectionFactory(self, seats)
+        self.ws_factory = WebsocketFactory(self, server=self.server_name, seats=seats)
         self.ws_factory.setProtocolOptions(
             autoPingTimeout=self.ping_timeout,
             allowNullOrigin=True,  # the application compares origins exactly
@@ -343,7 +343,7 @@ class Server(daphne_server.Server):
         reactor.run(installSignalHandlers=True)
 
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
-        if isinstance(protocol, Socket):
+        if isinstance(protocol, Websocket):
             scope["extensions"] = {EXTENSION: protocol.outgoing.flow}
         elif isinstance(protocol, Request):
             scope["extensions"] = {EXTENSION: protocol.flow_begins()}
@@ -359,7 +359,7 @@ class Server(daphne_server.Server):
         """Stop listening, close the websockets, and wait `GRACE` seconds for running requests."""
         listener.stopListening()
         for protocol in list(self.connections):
-            if isinstance(protocol, Socket) and protocol.state == Socket.STATE_OPEN:
+            if isinstance(protocol, Websocket) and protocol.state == Websocket.STATE_OPEN:
                 protocol.serverClose(1001)
         running = {
             application
@@ -387,7 +387,7 @@ def run(
     port: int,
     ready: Callable[[], None],
     stopping: Callable[[], Awaitable[None]] = _nothing,
-    admits: Admits | None = None,
+    admits: IsSignedIn | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM, in the main thread.
 

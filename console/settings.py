@@ -143,7 +143,7 @@ MIDDLEWARE = [
     "accounts.oauth.middleware.BearerMiddleware",
     "rbac.middleware.AccessMiddleware",
     "accounts.impersonation.middleware.ViewingMiddleware",
-    "console.views.opening.OpeningViewMiddleware",
+    "console.views.opening.DefaultViewMiddleware",
     "console.views.pins.PinsMiddleware",
     "console.middleware.LevelMiddleware",
 ]

@@ -13,22 +13,22 @@ from typing import Any
 from daphne import server as daphne_server  # isort: skip
 from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
 
-from console.connections import Seats
-from console.live.flow import Outgoing
+from console.connections import ConnectionSlots
+from console.live.flow import WebsocketBuffer
 
 #: Maximum size of an incoming message in bytes. Outgoing messages may be larger.
 MAX_MESSAGE = 64 * 1024
 
 
-class Socket(WebSocketProtocol):
+class Websocket(WebSocketProtocol):
     """Websocket connection."""
 
     transport: Any
-    factory: "Sockets"
+    factory: "WebsocketFactory"
 
     def __init__(self) -> None:
         super().__init__()
-        self.outgoing = Outgoing(daphne_server.reactor.callLater)
+        self.outgoing = WebsocketBuffer(daphne_server.reactor.callLater)
 
     def connectionLost(self, reason: Any) -> None:
         self.factory.seats.release(self.transport)
@@ -58,10 +58,10 @@ class Socket(WebSocketProtocol):
         self.sendCloseFrame(code=1000 if code is None else code)
 
 
-class Sockets(WebSocketFactory):
-    protocol = Socket
+class WebsocketFactory(WebSocketFactory):
+    protocol = Websocket
 
-    def __init__(self, *args: Any, seats: Seats, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, seats: ConnectionSlots, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.seats = seats
         self._last: tuple[object, bytes] = (None, b"")

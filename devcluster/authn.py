@@ -43,7 +43,7 @@ class UserInfo:
         return found
 
 
-NOBODY = UserInfo(ANONYMOUS, (UNAUTHENTICATED,))
+ANONYMOUS_USER = UserInfo(ANONYMOUS, (UNAUTHENTICATED,))
 
 
 def service_account_name(namespace: str, name: str) -> str:
@@ -151,7 +151,7 @@ def authenticate(
             user = find_token(token.strip())
             if user is None:
                 raise unauthorized()
-    return with_authenticated(user) if user else NOBODY
+    return with_authenticated(user) if user else ANONYMOUS_USER
 
 
 def with_authenticated(user: UserInfo) -> UserInfo:

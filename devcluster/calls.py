@@ -25,7 +25,7 @@ APPLY_PATCH = "application/apply-patch+yaml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Request:
     """An authenticated request about a resource."""
 
     info: RequestInfo
@@ -114,7 +114,7 @@ PlainLoader.yaml_implicit_resolvers = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     body: bytes
     code: int = 200
     content_type: str = JSON
@@ -122,7 +122,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Streamed:
+class StreamingResponse:
     """A streaming response. `close` stops the stream."""
 
     chunks: AsyncGenerator[bytes, None]
@@ -130,15 +130,15 @@ class Streamed:
     close: Callable[[], None]
 
 
-def json_answer(obj: Any, code: int = 200, **headers: str) -> Answer:
-    return Answer(encode(obj), code, headers=headers)
+def json_response(obj: Any, code: int = 200, **headers: str) -> Response:
+    return Response(encode(obj), code, headers=headers)
 
 
-def success_answer(code: int) -> Answer:
+def success_response(code: int) -> Response:
     """Return a response with a Status object that reports success."""
     body = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code}
-    return json_answer(body, code)
+    return json_response(body, code)
 
 
-def error_answer(error: StatusError) -> Answer:
-    return Answer(encode(error.body()), error.code, headers=error.headers)
+def error_response(error: StatusError) -> Response:
+    return Response(encode(error.body()), error.code, headers=error.headers)

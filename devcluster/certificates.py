@@ -9,7 +9,7 @@ from devcluster.authn import UserInfo
 from devcluster.objects import Obj, dicts, dig
 from devcluster.rbac import Attributes, Rbac
 from devcluster.resources import ResourceType
-from devcluster.statuses import Cause, forbidden, not_allowed, wrong
+from devcluster.statuses import Cause, forbidden, forbidden_value, invalid_value
 
 GROUP, PLURAL = "certificates.k8s.io", "certificatesigningrequests"
 REQUESTS = f"{PLURAL}.{GROUP}"
@@ -42,13 +42,15 @@ def check_signer(
 def validate_request(new: Obj, old: Obj | None) -> Iterator[Cause]:
     kinds = _verdicts(new)
     if kinds >= {"Approved", "Denied"}:
-        yield wrong(_CONDITIONS, "Denied", "Approved and Denied conditions are mutually exclusive")
+        yield invalid_value(
+            _CONDITIONS, "Denied", "Approved and Denied conditions are mutually exclusive"
+        )
     if old is None:
         return
     if new.get("spec") != old.get("spec"):
-        yield wrong("spec", "", "field is immutable")
+        yield invalid_value("spec", "", "field is immutable")
     for lost in sorted(_verdicts(old) - kinds):
-        yield not_allowed(_CONDITIONS, f'updates may not remove a condition of type "{lost}"')
+        yield forbidden_value(_CONDITIONS, f'updates may not remove a condition of type "{lost}"')
 
 
 def _verdicts(request: Obj) -> set[str]:

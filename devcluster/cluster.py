@@ -8,7 +8,7 @@ from devcluster.authn import TokenFile, UserInfo, split_service_account
 from devcluster.bootstrap import NAMESPACES, cluster_role_bindings, cluster_roles
 from devcluster.builtins import builtin_types
 from devcluster.crud import Objects
-from devcluster.customs import Customs
+from devcluster.customs import CustomTypes
 from devcluster.database import Database
 from devcluster.handlers import Handlers
 from devcluster.metrics import Metrics
@@ -31,7 +31,7 @@ class Cluster:
         self.audit = audit
         self.registry = Registry(builtin_types())
         self.store = Store(database, self._selectable_fields)
-        self.custom_types = Customs(self.store, self.registry)
+        self.custom_types = CustomTypes(self.store, self.registry)
         self.rbac = Rbac(self.store)
         self.tokens = TokenFile(token_file)
         self.objects = Objects(self.store, self.registry, self.custom_types)

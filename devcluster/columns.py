@@ -183,7 +183,7 @@ def number(name: str, path: str) -> Column:
     return Column(name, field_text(path, 0), "integer")
 
 
-def json_path(path: str, kind: str) -> Getter:
+def json_path_getter(path: str, kind: str) -> Getter:
     """Return a getter for a printer column. Its result is None if the value is missing or has
     another type.
     """

@@ -5,13 +5,13 @@ check and the write are therefore one atomic step. Callers authorize requests fi
 passed in their stored form, without `kind` and `apiVersion`.
 """
 
-from devcluster.customs import CRDS, Customs, prepare_crd, terminating_crd
-from devcluster.defaults import DEFAULTS, FIRST_STATUS, quality_of_service
+from devcluster.customs import CRDS, CustomTypes, mark_crd_terminating, prepare_crd
+from devcluster.defaults import DEFAULTS, INITIAL_STATUS, quality_of_service
 from devcluster.deletion import (
     check_preconditions,
-    grace_of,
+    grace_period,
     has_namespace_finalizers,
-    mark,
+    mark_deleted,
     mark_policy,
 )
 from devcluster.fields import normalize
@@ -35,8 +35,8 @@ from devcluster.statuses import (
     bad_request,
     forbidden,
     invalid,
+    invalid_value,
     not_found,
-    wrong,
 )
 from devcluster.store import Record, Store, key_of
 from devcluster.validation import validate_object
@@ -49,7 +49,7 @@ _PROTECTED = frozenset({"default", "kube-system", "kube-public"})
 class Objects:
     """Create, read, update and delete objects of all types."""
 
-    def __init__(self, store: Store, registry: Registry, customs: Customs) -> None:
+    def __init__(self, store: Store, registry: Registry, customs: CustomTypes) -> None:
         self.store, self.registry, self.customs = store, registry, customs
         self._addresses = ServiceAddresses(store)
 
@@ -136,8 +136,8 @@ class Objects:
         elif declared.storage == "pods":
             quality = quality_of_service(obj.get("spec") or {})
             obj["status"] = {"phase": "Pending", "qosClass": quality}
-        elif declared.storage in FIRST_STATUS:
-            obj["status"] = clone(FIRST_STATUS[declared.storage])
+        elif declared.storage in INITIAL_STATUS:
+            obj["status"] = clone(INITIAL_STATUS[declared.storage])
 
     # Update -------------------------------------------------------------------------------------
 
@@ -204,15 +204,15 @@ class Objects:
         check_preconditions(declared, obj, how)
         if declared.storage == "namespaces" and name in _PROTECTED:
             raise forbidden("", "namespaces", name, "this namespace may not be deleted")
-        grace = grace_of(declared, obj, how)
+        grace = grace_period(declared, obj, how)
         mark_policy(obj, how)
         if declared.storage == "namespaces":
             obj.setdefault("status", {})["phase"] = "Terminating"
         if declared.storage == CRDS and not record.deleting:
-            terminating_crd(obj)
+            mark_crd_terminating(obj)
         about = meta(obj)
         if about.get("finalizers") or grace or has_namespace_finalizers(declared, obj):
-            mark(declared, obj, grace)
+            mark_deleted(declared, obj, grace)
             if not how.dry_run and obj != record.load():
                 obj = self.store.put(declared.storage, obj).load()
             return obj, False
@@ -221,7 +221,7 @@ class Objects:
         if declared.storage == "pods":
             # Mark a pod as deleted even if it is removed immediately, so that watchers receive both
             # events.
-            mark(declared, obj, 0)
+            mark_deleted(declared, obj, 0)
             self.store.put(declared.storage, obj)
         return self.store.remove(declared.storage, record.key).load(), True
 
@@ -239,7 +239,7 @@ class Objects:
         if unknown and write.field_validation == "Strict":
             why = f"strict decoding error: {', '.join(unknown)}"
             if write.patch:
-                raise invalid("", "", "", [wrong("patch", write.patch, why)])
+                raise invalid("", "", "", [invalid_value("patch", write.patch, why)])
             raise bad_request(why)
         if write.field_validation == "Warn":
             write.warnings.extend(unknown)

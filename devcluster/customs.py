@@ -14,7 +14,7 @@ from devcluster.objects import Obj, dicts, dig, holds, meta, timestamp
 from devcluster.resources import Registry, ResourceType, Subresource, Version
 from devcluster.schema import Schema, validator
 from devcluster.shapes import SchemaShape
-from devcluster.statuses import Cause, required, unsupported, wrong
+from devcluster.statuses import Cause, invalid_value, required, unsupported
 from devcluster.store import Change, Record, Store
 
 CRDS = "customresourcedefinitions.apiextensions.k8s.io"
@@ -35,7 +35,7 @@ class CustomVersion:
         return SchemaShape(self.schema, top=True)
 
 
-class Customs:
+class CustomTypes:
     """Registers and unregisters custom types when their definitions in the store change."""
 
     def __init__(self, store: Store, registry: Registry) -> None:
@@ -186,7 +186,7 @@ def _condition(kind: str, reason: str, message: str) -> Obj:
     }
 
 
-def terminating_crd(crd: Obj) -> None:
+def mark_crd_terminating(crd: Obj) -> None:
     """Mark a definition as terminating. The definition is removed after all of its objects are
     deleted.
     """
@@ -212,13 +212,13 @@ def validate_crd(crd: Obj, old: Obj | None) -> Iterator[Cause]:
         yield unsupported("spec.scope", spec["scope"], ("Cluster", "Namespaced"))
     expected = f"{names.get('plural')}.{spec.get('group')}"
     if meta(crd).get("name") != expected:
-        yield wrong(
+        yield invalid_value(
             "metadata.name", meta(crd).get("name"), 'must be spec.names.plural+"."+spec.group'
         )
     yield from _validate_versions(list(dicts(spec.get("versions"))))
     for path in ("group", "scope", "names.kind", "names.plural"):
         if old and dig(old, f"spec.{path}") != dig(crd, f"spec.{path}"):
-            yield wrong(f"spec.{path}", dig(crd, f"spec.{path}"), "field is immutable")
+            yield invalid_value(f"spec.{path}", dig(crd, f"spec.{path}"), "field is immutable")
 
 
 def _validate_versions(versions: list[Obj]) -> Iterator[Cause]:
@@ -227,7 +227,7 @@ def _validate_versions(versions: list[Obj]) -> Iterator[Cause]:
         return
     if sum(bool(version.get("storage")) for version in versions) != 1:
         why = "must have exactly one version marked as storage version"
-        yield wrong("spec.versions", "versions", why)
+        yield invalid_value("spec.versions", "versions", why)
     for index, version in enumerate(versions):
         place = f"spec.versions[{index}]"
         if not version.get("name"):
@@ -236,7 +236,7 @@ def _validate_versions(versions: list[Obj]) -> Iterator[Cause]:
         if not isinstance(schema, dict):
             yield required(f"{place}.schema.openAPIV3Schema", "schemas are required")
         elif schema.get("type") != "object":
-            yield wrong(
+            yield invalid_value(
                 f"{place}.schema.openAPIV3Schema.type",
                 schema.get("type"),
                 "must be object at the root",

@@ -226,7 +226,7 @@ DEFAULTS: Mapping[str, Defaulter] = {
 }
 
 # Initial status of new objects. A status sent by the client is replaced.
-FIRST_STATUS: Mapping[str, Obj] = {
+INITIAL_STATUS: Mapping[str, Obj] = {
     "certificatesigningrequests.certificates.k8s.io": {},
     "namespaces": {"phase": "Active"},
     "persistentvolumeclaims": {"phase": "Pending"},

@@ -43,7 +43,7 @@ def mark_policy(obj: Obj, how: Deletion) -> None:
         meta(obj)["finalizers"] = kept
 
 
-def mark(declared: ResourceType, obj: Obj, grace: int) -> None:
+def mark_deleted(declared: ResourceType, obj: Obj, grace: int) -> None:
     """Set the deletion timestamp of the object, with a grace period of `grace` seconds."""
     about = meta(obj)
     end = datetime.now(UTC) + timedelta(seconds=grace)
@@ -61,7 +61,7 @@ def has_namespace_finalizers(declared: ResourceType, obj: Obj) -> bool:
     return declared.storage == "namespaces" and bool((obj.get("spec") or {}).get("finalizers"))
 
 
-def grace_of(declared: ResourceType, obj: Obj, how: Deletion) -> int:
+def grace_period(declared: ResourceType, obj: Obj, how: Deletion) -> int:
     """Return the grace period in seconds of a pod that runs on a node, or 0 for all other objects."""
     if declared.storage != "pods":
         return 0

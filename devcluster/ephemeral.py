@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from devcluster.names import LABEL, LABEL_RULE
 from devcluster.objects import Obj, dicts, dig, meta
 from devcluster.resources import ResourceType
-from devcluster.statuses import Cause, duplicate, invalid, not_allowed, required, wrong
+from devcluster.statuses import Cause, duplicate, forbidden_value, invalid, invalid_value, required
 
 SUBRESOURCE, FIELD = "ephemeralcontainers", "ephemeralContainers"
 _PATH = f"spec.{FIELD}"
@@ -31,9 +31,9 @@ def check_ephemeral(declared: ResourceType, subresource: str, new: Obj, old: Obj
     held, wanted = _listed(old or {}), _listed(new)
     if held == wanted:
         return
-    causes = [not_allowed(_PATH, "cannot be set on create")]
+    causes = [forbidden_value(_PATH, "cannot be set on create")]
     if old is not None and subresource != SUBRESOURCE:
-        causes = [not_allowed("spec", "pod updates may not change ephemeral containers")]
+        causes = [forbidden_value("spec", "pod updates may not change ephemeral containers")]
     elif old is not None:
         causes = [*_wrong(new, wanted), *_changed(held, wanted)]
     if causes:
@@ -67,7 +67,7 @@ def _wrong(pod: Obj, wanted: list[Obj]) -> Iterator[Cause]:
             if not one.get(field):
                 yield required(f"{path}.{field}")
         if name and not LABEL.fullmatch(str(name)):
-            yield wrong(f"{path}.name", name, LABEL_RULE)
+            yield invalid_value(f"{path}.name", name, LABEL_RULE)
         if name in names:
             yield duplicate(f"{path}.name", name)
         names.add(name)
@@ -77,7 +77,7 @@ def _wrong(pod: Obj, wanted: list[Obj]) -> Iterator[Cause]:
             yield Cause(f"{path}.targetContainerName", "FieldValueNotFound", why)
         for field in _FORBIDDEN:
             if one.get(field):
-                yield not_allowed(f"{path}.{field}", "cannot be set for an Ephemeral Container")
+                yield forbidden_value(f"{path}.{field}", "cannot be set for an Ephemeral Container")
 
 
 def _changed(held: list[Obj], wanted: list[Obj]) -> Iterator[Cause]:
@@ -85,6 +85,10 @@ def _changed(held: list[Obj], wanted: list[Obj]) -> Iterator[Cause]:
     for one in held:
         name = one.get("name")
         if name not in found:
-            yield not_allowed(_PATH, f'existing ephemeral containers "{name}" may not be removed\n')
+            yield forbidden_value(
+                _PATH, f'existing ephemeral containers "{name}" may not be removed\n'
+            )
         elif found[name] != one:
-            yield not_allowed(_PATH, f'existing ephemeral containers "{name}" may not be changed\n')
+            yield forbidden_value(
+                _PATH, f'existing ephemeral containers "{name}" may not be changed\n'
+            )

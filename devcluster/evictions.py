@@ -3,7 +3,7 @@
 https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/
 """
 
-from devcluster.calls import Answer, Call, success_answer
+from devcluster.calls import Request, Response, success_response
 from devcluster.controllers.budgets import BUDGETS, allowed_condition, selects
 from devcluster.controllers.podtools import conditions_with, is_ready, phase
 from devcluster.deletion import check_preconditions
@@ -32,7 +32,7 @@ class Evictions:
     def __init__(self, handlers: Handlers) -> None:
         self._handlers, self._objects = handlers, handlers.objects
 
-    def answer(self, call: Call) -> Answer:
+    def answer(self, call: Request) -> Response:
         eviction = call.object()
         if meta(eviction).get("name", call.info.name) != call.info.name:
             raise bad_request("name in URL does not match name in Eviction object")
@@ -41,14 +41,14 @@ class Evictions:
         pods, info = call.declared, call.info
         record = self._objects.get(pods, info.namespace, info.name)
         check_preconditions(pods, record.load(), how)
-        if not _counts_for_nothing(record):
+        if not _ignored_by_budgets(record):
             budget = self._budget(record)
-            if budget is not None and not _spares(budget, record):
+            if budget is not None and not _allows_unhealthy_eviction(budget, record):
                 self._take(budget, record.name, dry_run=how.dry_run)
         if not how.dry_run and not record.deleting:
             self._mark(call)
         self._objects.delete(pods, info.namespace, info.name, how)
-        return success_answer(201)
+        return success_response(201)
 
     def _budget(self, pod: Record) -> Record | None:
         budgets = self._objects.store.collection(BUDGETS).records_in(pod.namespace)
@@ -76,7 +76,7 @@ class Evictions:
         write = Write(subresource="status", dry_run=dry_run)
         self._objects.update(declared, "v1", record.namespace, record.name, mutate, write)
 
-    def _mark(self, call: Call) -> None:
+    def _mark(self, call: Request) -> None:
         def mutate(pod: Obj) -> Obj:
             status = pod.setdefault("status", {})
             status["conditions"] = conditions_with(status.get("conditions"), timestamp(), _TARGET)
@@ -86,12 +86,12 @@ class Evictions:
         self._objects.update(call.declared, "v1", info.namespace, info.name, mutate, write)
 
 
-def _counts_for_nothing(pod: Record) -> bool:
+def _ignored_by_budgets(pod: Record) -> bool:
     """Return True for pods that budgets ignore: pods that are not running or are being deleted."""
     return pod.deleting or phase(pod) in ("Succeeded", "Failed", "Pending")
 
 
-def _spares(record: Record, pod: Record) -> bool:
+def _allows_unhealthy_eviction(record: Record, pod: Record) -> bool:
     """Return True if the pod is not ready and the budget allows evicting it without a disruption."""
     budget = record.load()
     if is_ready(pod.load()):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from devcluster.names import LABEL, LABEL_RULE, SUBDOMAIN, SUBDOMAIN_RULE
 from devcluster.objects import Obj, dicts, dig
-from devcluster.statuses import Cause, duplicate, required, unsupported, wrong
+from devcluster.statuses import Cause, duplicate, invalid_value, required, unsupported
 
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
 _HIGHEST = 65535
@@ -45,7 +45,7 @@ def validate_service(new: Obj, old: Obj | None) -> Iterator[Cause]:
         numbers.add(number)
     before = dig(old, "spec.clusterIP") if old else None
     if before and spec.get("clusterIP") not in (None, "", before):
-        yield wrong("spec.clusterIP", "", "field is immutable")
+        yield invalid_value("spec.clusterIP", "", "field is immutable")
 
 
 def _port(port: Obj, path: str, *, named: bool) -> Iterator[Cause]:
@@ -53,13 +53,13 @@ def _port(port: Obj, path: str, *, named: bool) -> Iterator[Cause]:
     if not name and named:
         yield required(f"{path}.name")
     elif name and not LABEL.fullmatch(str(name)):
-        yield wrong(f"{path}.name", name, LABEL_RULE)
+        yield invalid_value(f"{path}.name", name, LABEL_RULE)
     if not _in_range(number):
-        yield wrong(f"{path}.port", number, _RANGE)
+        yield invalid_value(f"{path}.port", number, _RANGE)
     if port.get("protocol") not in _PROTOCOLS:
         yield unsupported(f"{path}.protocol", port.get("protocol"), _PROTOCOLS)
     if isinstance(target, int) and not _in_range(target):
-        yield wrong(f"{path}.targetPort", target, _RANGE)
+        yield invalid_value(f"{path}.targetPort", target, _RANGE)
 
 
 def _in_range(number: object) -> bool:
@@ -70,11 +70,11 @@ def validate_ingress(new: Obj, _: Obj | None) -> Iterator[Cause]:
     spec = new.get("spec") or {}
     rules = list(dicts(spec.get("rules")))
     if not rules and not spec.get("defaultBackend"):
-        yield wrong("spec", "null", "either `defaultBackend` or `rules` must be specified")
+        yield invalid_value("spec", "null", "either `defaultBackend` or `rules` must be specified")
     for n, rule in enumerate(rules):
         host = str(rule.get("host", ""))
         if host and not SUBDOMAIN.fullmatch(host.removeprefix("*.")):
-            yield wrong(f"spec.rules[{n}].host", host, SUBDOMAIN_RULE)
+            yield invalid_value(f"spec.rules[{n}].host", host, SUBDOMAIN_RULE)
         for m, path in enumerate(dicts(dig(rule, "http.paths"))):
             yield from _path(path, f"spec.rules[{n}].http.paths[{m}]")
 
@@ -92,7 +92,7 @@ def _path(path: Obj, at: str) -> Iterator[Cause]:
     if not name:
         yield required(f"{at}.backend.service.name")
     elif not _SERVICE.fullmatch(str(name)):
-        yield wrong(f"{at}.backend.service.name", name, _SERVICE_RULE)
+        yield invalid_value(f"{at}.backend.service.name", name, _SERVICE_RULE)
     if not service.get("port"):
         yield required(
             f"{at}.backend.service.port", "Required value: port name or number is required"
@@ -101,8 +101,8 @@ def _path(path: Obj, at: str) -> Iterator[Cause]:
 
 def _absolute(path: str, at: str) -> Iterator[Cause]:
     if not path.startswith("/"):
-        yield wrong(at, path, "must be an absolute path")
+        yield invalid_value(at, path, "must be an absolute path")
     elif found := next((part for part in _NEVER if part in path), ""):
-        yield wrong(at, path, f"must not contain '{found}'")
+        yield invalid_value(at, path, f"must not contain '{found}'")
     elif found := next((part for part in ("/..", "/.") if path.endswith(part)), ""):
-        yield wrong(at, path, f"cannot end with '{found}'")
+        yield invalid_value(at, path, f"cannot end with '{found}'")

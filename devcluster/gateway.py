@@ -15,14 +15,21 @@ from aiohttp import web
 
 from devcluster import metrics
 from devcluster.audit import RequestRecord
-from devcluster.authn import NOBODY, UserInfo, authenticate
-from devcluster.calls import JSON, Answer, Call, Streamed, error_answer, json_answer
+from devcluster.authn import ANONYMOUS_USER, UserInfo, authenticate
+from devcluster.calls import (
+    JSON,
+    Request,
+    Response,
+    StreamingResponse,
+    error_response,
+    json_response,
+)
 from devcluster.cluster import Cluster
-from devcluster.general import General
+from devcluster.general import ServerEndpoints
 from devcluster.impersonation import impersonate
 from devcluster.listing import wait_until_fresh
 from devcluster.options import read_list_options
-from devcluster.rbac import Attributes, asked_by
+from devcluster.rbac import Attributes, attributes_of
 from devcluster.requestinfo import RequestInfo, parse_request
 from devcluster.statuses import (
     StatusError,
@@ -33,8 +40,8 @@ from devcluster.statuses import (
     not_found,
     page_not_found,
 )
-from devcluster.streams.connections import SUBRESOURCES, Connections
-from devcluster.streams.proxying import Proxies, is_proxied
+from devcluster.streams.connections import SUBRESOURCES, StreamHandler
+from devcluster.streams.proxying import ProxyHandler, is_proxied
 from devcluster.watch import Watch, stream
 
 _log = logging.getLogger(__name__)
@@ -44,7 +51,7 @@ BODY_LIMIT = 3 * 1024 * 1024
 _OPEN_PATHS = frozenset({"/healthz", "/livez", "/readyz"})
 
 
-class Open(Protocol):
+class OpenStream(Protocol):
     """An open stream or connection."""
 
     def close(self) -> None: ...
@@ -55,16 +62,16 @@ class Gateway:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._general = General(cluster)
-        self._connections = Connections(cluster.handlers, cluster.tokens)
-        self._proxies = Proxies(cluster.handlers.objects)
+        self._general = ServerEndpoints(cluster)
+        self._connections = StreamHandler(cluster.handlers, cluster.tokens)
+        self._proxies = ProxyHandler(cluster.handlers.objects)
         #: Open watches, logs and websockets. They are closed when the server stops.
-        self.open_streams: set[Open] = {self._connections}
+        self.open_streams: set[OpenStream] = {self._connections}
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         info = parse_request(request.method, request.path, request.query)
         audit_id = request.headers.get("Audit-ID") or str(uuid.uuid4())
-        user = NOBODY
+        user = ANONYMOUS_USER
         noted: RequestRecord | None = None
         response: web.StreamResponse
         try:
@@ -74,22 +81,22 @@ class Gateway:
             self._authorize(info, user)
             response = await self._answer(request, info, user, audit_id)
         except StatusError as error:
-            response = _response(error_answer(error), audit_id)
+            response = _response(error_response(error), audit_id)
         except web.HTTPException:
             raise
         except ConnectionResetError as error:
             # The client disconnected before the request body was complete. No client reads the
             # response.
-            response = _response(error_answer(bad_request(str(error))), audit_id)
+            response = _response(error_response(bad_request(str(error))), audit_id)
         except (TypeError, AttributeError, KeyError) as error:
             # A field has the wrong type (such as text instead of a map) in a type without a field
             # table.
             _log.warning("cannot handle %s %s", request.method, request.path, exc_info=error)
             refusal = bad_request(f"the object cannot be decoded: {error}")
-            response = _response(error_answer(refusal), audit_id)
+            response = _response(error_response(refusal), audit_id)
         except Exception as error:  # noqa: BLE001 - a failed request must not stop the server
             _log.exception("failed to handle %s %s", request.method, request.path)
-            response = _response(error_answer(internal(str(error))), audit_id)
+            response = _response(error_response(internal(str(error))), audit_id)
         # The request was rejected before authentication or impersonation completed.
         noted = noted or self._log_request(request, info, user, audit_id)
         noted.code = response.status
@@ -122,7 +129,7 @@ class Gateway:
 
     def _authorize(self, info: RequestInfo, user: UserInfo) -> None:
         if info.is_resource:
-            self._cluster.rbac.require(asked_by(user, info.verb, info))
+            self._cluster.rbac.require(attributes_of(user, info.verb, info))
         elif info.path not in _OPEN_PATHS:
             asked = Attributes(user, info.verb, path=info.path)
             if not self._cluster.rbac.authorize(asked).allowed:
@@ -141,11 +148,11 @@ class Gateway:
         if is_proxied(info):
             return self._proxies.answer(request, call)
         answer = await self._act(call)
-        if isinstance(answer, Streamed):
+        if isinstance(answer, StreamingResponse):
             return await self._stream(request, answer, audit_id)
         return _response(answer, audit_id)
 
-    async def _act(self, call: Call) -> Answer | Streamed:
+    async def _act(self, call: Request) -> Response | StreamingResponse:
         info = call.info
         if info.group == metrics.GROUP:
             return self._cluster.metrics.answer(call)
@@ -178,7 +185,7 @@ class Gateway:
                 return handlers.delete_collection(call)
         raise method_not_allowed()
 
-    async def _call(self, request: web.Request, info: RequestInfo, user: UserInfo) -> Call:
+    async def _call(self, request: web.Request, info: RequestInfo, user: UserInfo) -> Request:
         declared = self._cluster.registry.find(info.group, info.resource, info.version)
         if declared is None:
             raise page_not_found()
@@ -186,7 +193,7 @@ class Gateway:
             raise method_not_allowed() if not info.name else page_not_found()
         if not declared.namespaced and info.namespace and info.resource != "namespaces":
             raise page_not_found()
-        return Call(
+        return Request(
             info=info,
             declared=declared,
             user=user,
@@ -204,7 +211,7 @@ class Gateway:
             message = f"Request entity too large: limit is {BODY_LIMIT}"
             raise StatusError(413, "RequestEntityTooLarge", message) from error
 
-    def _review(self, call: Call) -> Answer:
+    def _review(self, call: Request) -> Response:
         if call.info.verb != "create":
             raise method_not_allowed()
         if call.declared.plural == "bindings":
@@ -213,9 +220,11 @@ class Gateway:
         kind, info = call.declared.kind, call.info
         review["kind"], review["apiVersion"] = kind, call.declared.group_version(call.version)
         answered = self._cluster.reviews.answer(kind, review, call.user, info.namespace)
-        return json_answer(answered, 201)
+        return json_response(answered, 201)
 
-    async def _watch(self, request: web.Request, call: Call, audit_id: str) -> web.StreamResponse:
+    async def _watch(
+        self, request: web.Request, call: Request, audit_id: str
+    ) -> web.StreamResponse:
         if "watch" not in call.declared.verbs:
             raise method_not_allowed()
         options = read_list_options(call.declared, call.query, watch=True)
@@ -242,7 +251,7 @@ class Gateway:
             watch.close()
 
     async def _stream(
-        self, request: web.Request, answer: Streamed, audit_id: str
+        self, request: web.Request, answer: StreamingResponse, audit_id: str
     ) -> web.StreamResponse:
         async def send(write: Callable[[bytes], Awaitable[None]]) -> None:
             async with aclosing(answer.chunks) as chunks:
@@ -254,7 +263,7 @@ class Gateway:
     async def _send(
         self,
         request: web.Request,
-        open_answer: Open,
+        open_answer: OpenStream,
         content_type: str,
         audit_id: str,
         send: Callable[[Callable[[bytes], Awaitable[None]]], Awaitable[None]],
@@ -279,7 +288,7 @@ class Gateway:
         return response
 
 
-def _response(answer: Answer, audit_id: str) -> web.Response:
+def _response(answer: Response, audit_id: str) -> web.Response:
     headers = {
         "Audit-ID": audit_id,
         "Cache-Control": "no-cache, private",

@@ -3,11 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from devcluster.calls import (
-    Answer,
-    Call,
-    json_answer,
-)
+from devcluster.calls import Request, Response, json_response
 from devcluster.certificates import REQUESTS, check_signer, stamp_requestor
 from devcluster.crud import Objects
 from devcluster.deletion import RETURNS_OBJECT
@@ -22,7 +18,7 @@ from devcluster.options import (
     read_list_options,
     read_selection,
 )
-from devcluster.rbac import Rbac, asked_by
+from devcluster.rbac import Rbac, attributes_of
 from devcluster.statuses import (
     StatusError,
     bad_request,
@@ -40,7 +36,7 @@ class Handlers:
     def __init__(self, objects: Objects, rbac: Rbac) -> None:
         self.objects, self.rbac = objects, rbac
 
-    def renderer(self, call: Call) -> Renderer:
+    def renderer(self, call: Request) -> Renderer:
         """Return the renderer for the accepted media type. Raise a 406 error if no media type is
         supported.
         """
@@ -53,7 +49,7 @@ class Handlers:
         return found
 
     def write(
-        self, call: Call, subresource: str = "", *, applied: bool = False, patch: str = ""
+        self, call: Request, subresource: str = "", *, applied: bool = False, patch: str = ""
     ) -> Write:
         """Return the write options of the request, including the checks that depend on the user."""
         query = call.query
@@ -74,41 +70,41 @@ class Handlers:
         )
 
     def object_response(
-        self, call: Call, obj: Obj, write: Write | None = None, code: int = 200
-    ) -> Answer:
+        self, call: Request, obj: Obj, write: Write | None = None, code: int = 200
+    ) -> Response:
         headers = {}
         if write and write.warnings:
             headers["Warning"] = ", ".join(f'299 - "{_quoted(w)}"' for w in write.warnings)
-        return json_answer(call.declared.with_type_meta(obj, call.version), code, **headers)
+        return json_response(call.declared.with_type_meta(obj, call.version), code, **headers)
 
     # Reading ------------------------------------------------------------------------------------
 
-    def get(self, call: Call) -> Answer:
+    def get(self, call: Request) -> Response:
         record = self.objects.get(call.declared, call.namespace, call.info.name)
-        return Answer(self.renderer(call).render_object(record))
+        return Response(self.renderer(call).render_object(record))
 
-    async def list(self, call: Call) -> Answer:
+    async def list(self, call: Request) -> Response:
         options = read_list_options(call.declared, call.query, watch=False)
         renderer = self.renderer(call)
         collection = self.objects.store.collection(call.declared.storage)
         page = await list_page(self.objects.store, collection, call.namespace, options)
         metadata = list_metadata(page.resource_version, page.token, page.remaining)
-        return Answer(renderer.render_list(page.records, metadata))
+        return Response(renderer.render_list(page.records, metadata))
 
     # Writing ------------------------------------------------------------------------------------
 
-    def create(self, call: Call) -> Answer:
+    def create(self, call: Request) -> Response:
         write = self.write(call)
-        obj = stored_shape(call, call.object())
+        obj = to_stored(call, call.object())
         if call.declared.storage == REQUESTS:
             stamp_requestor(obj, call.user)
         made = self.objects.create(call.declared, call.version, call.namespace, obj, write)
         return self.object_response(call, made, write, 201)
 
-    def update(self, call: Call, subresource: str = "") -> Answer:
+    def update(self, call: Request, subresource: str = "") -> Response:
         declared, info = call.declared, call.info
         write = self.write(call, subresource)
-        obj = stored_shape(call, call.object())
+        obj = to_stored(call, call.object())
         key = key_of(call.namespace, info.name)
         missing = self.objects.store.find(declared.storage, key) is None
         if missing and declared.create_on_update and not subresource:
@@ -121,15 +117,15 @@ class Handlers:
         )
         return self.object_response(call, changed, write)
 
-    def require_create(self, call: Call) -> None:
+    def require_create(self, call: Request) -> None:
         """Check the additional `create` permission of an update or patch that creates a missing
         object.
         """
-        self.rbac.require(asked_by(call.user, "create", call.info))
+        self.rbac.require(attributes_of(call.user, "create", call.info))
 
     # Deleting -----------------------------------------------------------------------------------
 
-    def delete(self, call: Call) -> Answer:
+    def delete(self, call: Request) -> Response:
         how = self.deletion(call, self._options(call))
         obj, gone = self.objects.delete(call.declared, call.namespace, call.info.name, how)
         if not gone or call.declared.storage in RETURNS_OBJECT:
@@ -141,7 +137,7 @@ class Handlers:
             "kind": declared.plural,
             "uid": meta(obj)["uid"],
         }
-        return json_answer(
+        return json_response(
             {
                 "kind": "Status",
                 "apiVersion": "v1",
@@ -151,7 +147,7 @@ class Handlers:
             }
         )
 
-    def delete_collection(self, call: Call) -> Answer:
+    def delete_collection(self, call: Request) -> Response:
         how = self.deletion(call, self._options(call))
         selection = read_selection(call.declared, call.query)
         collection = self.objects.store.collection(call.declared.storage)
@@ -161,15 +157,15 @@ class Handlers:
         )
         for record in chosen:
             self.objects.delete(call.declared, record.namespace, record.name, how)
-        return Answer(rendered)
+        return Response(rendered)
 
-    def _options(self, call: Call) -> Mapping[str, Any]:
+    def _options(self, call: Request) -> Mapping[str, Any]:
         given = call.decoded()
         if given is None:
             return {name: value for name, value in call.query.items() if value}
         return given if isinstance(given, dict) else {}
 
-    def deletion(self, call: Call, options: Mapping[str, Any]) -> Deletion:
+    def deletion(self, call: Request, options: Mapping[str, Any]) -> Deletion:
         """Return the deletion options of a request. `options` has the format of `DeleteOptions`."""
         preconditions = options.get("preconditions") or {}
         grace = options.get("gracePeriodSeconds")
@@ -194,7 +190,7 @@ def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def stored_shape(call: Call, obj: Obj) -> Obj:
+def to_stored(call: Request, obj: Obj) -> Obj:
     """Return the object without `kind` and `apiVersion`, which must match those of the request."""
     declared = call.declared
     expected = declared.group_version(call.version)

@@ -13,7 +13,7 @@ from devcluster.statuses import expired, too_large_resource_version
 from devcluster.store import Collection, Record, Store
 
 # Seconds that kube-apiserver waits for a resourceVersion that it has not seen yet.
-PATIENCE = 3.0
+FRESHNESS_TIMEOUT = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,9 @@ class Page:
 
 async def wait_until_fresh(store: Store, resource_version: int) -> None:
     """Raise a 504 error if the store does not reach the resourceVersion in time."""
-    if resource_version > store.rv and not await store.wait_for(resource_version, PATIENCE):
+    if resource_version > store.rv and not await store.wait_for(
+        resource_version, FRESHNESS_TIMEOUT
+    ):
         raise too_large_resource_version(resource_version, store.rv)
 
 

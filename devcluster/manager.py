@@ -7,7 +7,7 @@ import logging
 
 from devcluster.churn import Churn
 from devcluster.cluster import Cluster
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Controller
 from devcluster.controllers.budgets import BudgetController
 from devcluster.controllers.daemonsets import DaemonSetController
 from devcluster.controllers.definitions import DefinitionController
@@ -30,7 +30,7 @@ from devcluster.controllers.volumes import VolumeController
 from devcluster.pki import Authority
 from devcluster.statuses import StatusError
 from devcluster.store import Change, Record
-from devcluster.world import Sample, is_seeded, seed_world
+from devcluster.world import SampleOptions, is_seeded, seed_sample_data
 
 _log = logging.getLogger(__name__)
 # Seconds until a failed key is retried.
@@ -46,11 +46,13 @@ class ControllerManager:
     `sample` is None for a cluster without sample data.
     """
 
-    def __init__(self, cluster: Cluster, authority: Authority, *, sample: Sample | None) -> None:
+    def __init__(
+        self, cluster: Cluster, authority: Authority, *, sample: SampleOptions | None
+    ) -> None:
         self._cluster, self._sample = cluster, sample
         objects, certificate = cluster.objects, authority.pem.decode()
         self._kubelet = Kubelet(objects)
-        self._controllers: list[Base] = [
+        self._controllers: list[Controller] = [
             NamespaceController(objects),
             NamespaceContentController(objects, certificate),
             ServiceAccountTokenController(objects, cluster.tokens, certificate),
@@ -92,11 +94,11 @@ class ControllerManager:
             self._start_world(self._sample)
         self._tasks.append(asyncio.create_task(self._run(), name="controllers"))
 
-    def _start_world(self, sample: Sample) -> None:
+    def _start_world(self, sample: SampleOptions) -> None:
         cluster = self._cluster
         if not is_seeded(cluster):
             with cluster.store.batch():
-                seed_world(cluster, self._fast_forward, sample.seed)
+                seed_sample_data(cluster, self._fast_forward, sample.seed)
         if sample.churn > 0:
             churn = Churn(cluster, self._restart, sample.seed, sample.churn)
             self._tasks.append(asyncio.create_task(churn.run(), name="churn"))

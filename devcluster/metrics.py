@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from devcluster.calls import Answer, Call, json_answer
+from devcluster.calls import Request, Response, json_response
 from devcluster.crud import Objects
 from devcluster.objects import Obj, dicts, dig, meta, timestamp
 from devcluster.options import read_selection
@@ -48,7 +48,7 @@ class Metrics:
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
 
-    def answer(self, call: Call) -> Answer:
+    def answer(self, call: Request) -> Response:
         """Raise a 405 error for verbs other than get and list, and 404 for a pod without running
         containers.
         """
@@ -61,7 +61,7 @@ class Metrics:
             found = self._measured([self._objects.get(measured, call.namespace, info.name)], moment)
             if not found:
                 raise not_found(GROUP, info.resource, info.name)
-            return json_answer(declared.with_type_meta(found[0], call.version))
+            return json_response(declared.with_type_meta(found[0], call.version))
         selection = read_selection(measured, call.query)
         records = self._objects.store.collection(measured.storage).records_in(call.namespace)
         head = {
@@ -70,7 +70,7 @@ class Metrics:
             "metadata": {},
         }
         chosen = [record for record in records if selection.matches(record)]
-        return json_answer({**head, "items": self._measured(chosen, moment)})
+        return json_response({**head, "items": self._measured(chosen, moment)})
 
     def _measured(self, records: list[Record], moment: int) -> list[Obj]:
         """Return the metrics of the running pods or of the nodes. `moment` is in seconds since

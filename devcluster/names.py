@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from devcluster.objects import Obj, dicts, meta
 from devcluster.resources import ResourceType
-from devcluster.statuses import Cause, not_allowed, required, wrong
+from devcluster.statuses import Cause, forbidden_value, invalid_value, required
 
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -52,7 +52,7 @@ def validate_metadata(declared: ResourceType, obj: Obj) -> Iterator[Cause]:
     else:
         yield from _validate_name(declared, name)
     if not declared.namespaced and about.get("namespace"):
-        yield not_allowed("metadata.namespace", "not allowed on this type")
+        yield forbidden_value("metadata.namespace", "not allowed on this type")
     yield from _validate_labels(about.get("labels"), "metadata.labels")
     annotations = about.get("annotations") or {}
     size = sum(len(f"{key}{value}".encode()) for key, value in annotations.items())
@@ -68,48 +68,48 @@ def validate_metadata(declared: ResourceType, obj: Obj) -> Iterator[Cause]:
             yield from _validate_key(finalizer, f"metadata.finalizers[{index}]", finalizer)
         elif "/" not in finalizer and finalizer not in ("orphan", "foregroundDeletion"):
             why = "name is neither a standard finalizer name nor is it fully qualified"
-            yield wrong(f"metadata.finalizers[{index}]", finalizer, why)
+            yield invalid_value(f"metadata.finalizers[{index}]", finalizer, why)
     for index, owner in enumerate(dicts(about.get("ownerReferences"))):
         for field in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(field):
                 why = "must not be empty"
-                yield wrong(f"metadata.ownerReferences[{index}].{field}", "", why)
+                yield invalid_value(f"metadata.ownerReferences[{index}].{field}", "", why)
 
 
 def _validate_name(declared: ResourceType, name: str) -> Iterator[Cause]:
     if declared.qualified in _PATH_NAMES:
         if name in (".", "..") or "/" in name or "%" in name:
-            yield wrong(
+            yield invalid_value(
                 "metadata.name", name, "may not be '.' or '..', and may not contain '/' or '%'"
             )
     elif declared.qualified in _LABEL_NAMES:
         if len(name) > 63:
-            yield wrong("metadata.name", name, "must be no more than 63 characters")
+            yield invalid_value("metadata.name", name, "must be no more than 63 characters")
         if not LABEL.fullmatch(name):
-            yield wrong("metadata.name", name, LABEL_RULE)
+            yield invalid_value("metadata.name", name, LABEL_RULE)
     else:
         if len(name) > 253:
-            yield wrong("metadata.name", name, "must be no more than 253 characters")
+            yield invalid_value("metadata.name", name, "must be no more than 253 characters")
         if not SUBDOMAIN.fullmatch(name):
-            yield wrong("metadata.name", name, SUBDOMAIN_RULE)
+            yield invalid_value("metadata.name", name, SUBDOMAIN_RULE)
 
 
 def _validate_labels(labels: object, path: str) -> Iterator[Cause]:
     for key, value in labels.items() if isinstance(labels, dict) else ():
         yield from _validate_key(key, path, key)
         if not isinstance(value, str):
-            yield wrong(path, value, "must be a string")
+            yield invalid_value(path, value, "must be a string")
         elif len(value) > 63:
-            yield wrong(path, value, "must be no more than 63 characters")
+            yield invalid_value(path, value, "must be no more than 63 characters")
         elif value and not _QUALIFIED.fullmatch(value):
-            yield wrong(path, value, _LABEL_VALUE_RULE)
+            yield invalid_value(path, value, _LABEL_VALUE_RULE)
 
 
 def _validate_key(key: str, path: str, shown: str) -> Iterator[Cause]:
     prefix, slash, name = key.rpartition("/")
     if slash and not SUBDOMAIN.fullmatch(prefix):
-        yield wrong(path, shown, f"prefix part {SUBDOMAIN_RULE}")
+        yield invalid_value(path, shown, f"prefix part {SUBDOMAIN_RULE}")
     if len(name) > 63:
-        yield wrong(path, shown, "name part must be no more than 63 characters")
+        yield invalid_value(path, shown, "name part must be no more than 63 characters")
     elif not _QUALIFIED.fullmatch(name):
-        yield wrong(path, shown, _KEY_RULE)
+        yield invalid_value(path, shown, _KEY_RULE)

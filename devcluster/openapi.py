@@ -6,7 +6,7 @@ schema.
 
 import hashlib
 
-from devcluster.customs import Customs
+from devcluster.customs import CustomTypes
 from devcluster.objects import Obj, encode
 from devcluster.resources import Registry, ResourceType
 
@@ -53,7 +53,7 @@ def _operations(declared: ResourceType, version: str) -> Obj:
     }
 
 
-def _definition(declared: ResourceType, version: str, customs: Customs) -> Obj:
+def _definition(declared: ResourceType, version: str, customs: CustomTypes) -> Obj:
     custom = customs.find(declared, version)
     schema: Obj = dict(custom.schema) if custom else {"type": "object"}
     if "properties" in schema:
@@ -62,7 +62,7 @@ def _definition(declared: ResourceType, version: str, customs: Customs) -> Obj:
     return schema
 
 
-def group_versions(registry: Registry, customs: Customs) -> Obj:
+def group_versions(registry: Registry, customs: CustomTypes) -> Obj:
     """Return the response of /openapi/v3: one document per group version."""
     paths: Obj = {}
     for group, versions in registry.group_versions().items():
@@ -74,7 +74,7 @@ def group_versions(registry: Registry, customs: Customs) -> Obj:
     return {"paths": paths}
 
 
-def document_v3(registry: Registry, customs: Customs, group: str, version: str) -> Obj:
+def document_v3(registry: Registry, customs: CustomTypes, group: str, version: str) -> Obj:
     types = [t for t in registry if t.group == group and t.version(version) and not t.virtual]
     return {
         "openapi": "3.0.0",

@@ -24,8 +24,8 @@ from devcluster.statuses import (
     StatusError,
     bad_request,
     expired,
+    forbidden_value,
     invalid,
-    not_allowed,
     unsupported,
 )
 from devcluster.store import Record
@@ -157,21 +157,23 @@ def number(query: Mapping[str, str], name: str) -> int | None:
 def _list_causes(options: ListOptions) -> list[Cause]:
     causes = []
     if options.initial_events is not None:
-        causes.append(not_allowed("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+        causes.append(
+            forbidden_value("sendInitialEvents", "sendInitialEvents is forbidden for list")
+        )
     if not options.match:
         return causes
     place = "resourceVersionMatch"
     if options.token:
-        causes.append(not_allowed(place, f"{place} is forbidden when continue is provided"))
+        causes.append(forbidden_value(place, f"{place} is forbidden when continue is provided"))
     if options.resource_version is None:
         causes.append(
-            not_allowed(place, f"{place} is forbidden unless resourceVersion is provided")
+            forbidden_value(place, f"{place} is forbidden unless resourceVersion is provided")
         )
     if options.match not in ("Exact", "NotOlderThan"):
         causes.append(unsupported(place, options.match, ("Exact", "NotOlderThan", "")))
     if options.match == "Exact" and options.resource_version == 0:
         why = f'{place} "exact" is forbidden for resourceVersion "0"'
-        causes.append(not_allowed(place, why))
+        causes.append(forbidden_value(place, why))
     return causes
 
 
@@ -180,15 +182,15 @@ def _watch_causes(options: ListOptions) -> list[Cause]:
     place = "resourceVersionMatch"
     if options.initial_events is not None and options.match != "NotOlderThan":
         why = f"sendInitialEvents requires setting {place} to NotOlderThan"
-        causes.append(not_allowed(place, why))
+        causes.append(forbidden_value(place, why))
     if options.match:
         if options.initial_events is None:
             why = f"{place} is forbidden for watch unless sendInitialEvents is provided"
-            causes.append(not_allowed(place, why))
+            causes.append(forbidden_value(place, why))
         if options.match != "NotOlderThan":
             causes.append(unsupported(place, options.match, ("NotOlderThan",)))
         if options.token:
-            causes.append(not_allowed(place, f"{place} is forbidden when continue is provided"))
+            causes.append(forbidden_value(place, f"{place} is forbidden when continue is provided"))
     return causes
 
 

@@ -3,8 +3,15 @@
 from typing import Any
 
 from devcluster.apply import apply_patch, without_server_fields
-from devcluster.calls import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Answer, Call
-from devcluster.handlers import Handlers, stored_shape
+from devcluster.calls import (
+    APPLY_PATCH,
+    JSON_PATCH,
+    MERGE_PATCH,
+    STRATEGIC_PATCH,
+    Request,
+    Response,
+)
+from devcluster.handlers import Handlers, to_stored
 from devcluster.managed import Manager
 from devcluster.objects import Obj, meta
 from devcluster.options import is_true
@@ -27,7 +34,7 @@ class Patches:
     def __init__(self, handlers: Handlers) -> None:
         self._handlers = handlers
 
-    def patch(self, call: Call, subresource: str = "") -> Answer:
+    def patch(self, call: Request, subresource: str = "") -> Response:
         kind = call.content_type.partition(";")[0].strip()
         if kind == APPLY_PATCH:
             return self._apply(call, subresource)
@@ -45,14 +52,14 @@ class Patches:
         )
         return self._handlers.object_response(call, changed, write)
 
-    def _check_patch_type(self, call: Call, kind: str) -> None:
+    def _check_patch_type(self, call: Request, kind: str) -> None:
         known = [JSON_PATCH, MERGE_PATCH, APPLY_PATCH]
         if not call.declared.custom:
             known.insert(2, STRATEGIC_PATCH)
         if kind not in known:
             raise unsupported_media_type(known)
 
-    def _patcher(self, call: Call, kind: str, document: Any) -> Mutation:
+    def _patcher(self, call: Request, kind: str, document: Any) -> Mutation:
         shape = self._handlers.objects.shape(call.declared, call.version)
         if kind != JSON_PATCH and not isinstance(document, dict):
             raise bad_request("the patch must be an object")
@@ -68,11 +75,11 @@ class Patches:
             result = patched(call.declared.with_type_meta(obj, call.version))
             if not isinstance(result.get("metadata"), dict):
                 raise bad_request("the patch does not leave the object its metadata")
-            return stored_shape(call, result)
+            return to_stored(call, result)
 
         return mutate
 
-    def _apply(self, call: Call, subresource: str) -> Answer:
+    def _apply(self, call: Request, subresource: str) -> Response:
         write = self._handlers.write(call, subresource, applied=True)
         if not call.query.get("fieldManager"):
             cause = required("fieldManager", "Required value: is required for apply patch")
@@ -104,7 +111,7 @@ class Patches:
         )
         return self._handlers.object_response(call, changed, write)
 
-    def _applied_object(self, call: Call) -> Obj:
+    def _applied_object(self, call: Request) -> Obj:
         found = call.object()
         if meta(found).get("managedFields"):
             raise bad_request("metadata.managedFields must be nil")
@@ -116,7 +123,7 @@ class Patches:
                 f"the name of the object ({name}) does not match the name on the URL "
                 f"({call.info.name})"
             )
-        wanted = stored_shape(call, without_server_fields(found))
+        wanted = to_stored(call, without_server_fields(found))
         has_status = self._handlers.objects.has_status(call.declared, call.version)
         if has_status and not call.info.subresource:
             wanted.pop("status", None)

@@ -9,7 +9,14 @@ from collections.abc import Collection, Iterator
 from devcluster.names import CONFIG_KEY, CONFIG_KEY_RULE, LABEL, LABEL_RULE
 from devcluster.objects import Obj, dicts, dig
 from devcluster.quantities import parse_quantity
-from devcluster.statuses import Cause, duplicate, not_allowed, required, unsupported, wrong
+from devcluster.statuses import (
+    Cause,
+    duplicate,
+    forbidden_value,
+    invalid_value,
+    required,
+    unsupported,
+)
 
 _POLICIES = ("Always", "OnFailure", "Never")
 _VARIABLE = re.compile(r"[ -<>-~]+")
@@ -60,7 +67,7 @@ def _container(container: Obj, path: str, seen: Collection[object]) -> Iterator[
     if not name:
         yield required(f"{path}.name")
     elif not LABEL.fullmatch(name):
-        yield wrong(f"{path}.name", name, LABEL_RULE)
+        yield invalid_value(f"{path}.name", name, LABEL_RULE)
     elif name in seen:
         yield duplicate(f"{path}.name", name)
     if not container.get("image"):
@@ -72,7 +79,7 @@ def _container(container: Obj, path: str, seen: Collection[object]) -> Iterator[
         if isinstance(found := container.get(probe), dict):
             yield from _probe(found, f"{path}.{probe}")
             if probe != "readinessProbe" and found.get("successThreshold", 1) != 1:
-                yield wrong(
+                yield invalid_value(
                     f"{path}.{probe}.successThreshold", found["successThreshold"], "must be 1"
                 )
 
@@ -82,7 +89,7 @@ def _requests(container: Obj, path: str) -> Iterator[Cause]:
     for name, amount in (dig(container, "resources.requests") or {}).items():
         if name in limits and parse_quantity(amount) > parse_quantity(limits[name]):
             why = f"must be less than or equal to {name} limit of {limits[name]}"
-            yield wrong(path, amount, why)
+            yield invalid_value(path, amount, why)
 
 
 def _variable(variable: Obj, path: str) -> Iterator[Cause]:
@@ -90,18 +97,20 @@ def _variable(variable: Obj, path: str) -> Iterator[Cause]:
     if not name:
         yield required(f"{path}.name")
     elif not _VARIABLE.fullmatch(name):
-        yield wrong(f"{path}.name", name, _VARIABLE_RULE)
+        yield invalid_value(f"{path}.name", name, _VARIABLE_RULE)
     if not isinstance(source, dict):
         return
     if variable.get("value"):
-        yield wrong(f"{path}.valueFrom", "", "may not be specified when `value` is not empty")
+        yield invalid_value(
+            f"{path}.valueFrom", "", "may not be specified when `value` is not empty"
+        )
     for kind in ("configMapKeyRef", "secretKeyRef"):
         if isinstance(ref := source.get(kind), dict):
             for field in ("name", "key"):
                 if not ref.get(field):
                     yield required(f"{path}.valueFrom.{kind}.{field}")
             if (key := ref.get("key")) and not CONFIG_KEY.fullmatch(key):
-                yield wrong(f"{path}.valueFrom.{kind}.key", key, CONFIG_KEY_RULE)
+                yield invalid_value(f"{path}.valueFrom.{kind}.key", key, CONFIG_KEY_RULE)
 
 
 def _probe(probe: Obj, path: str) -> Iterator[Cause]:
@@ -109,7 +118,7 @@ def _probe(probe: Obj, path: str) -> Iterator[Cause]:
     if not handlers:
         yield required(path, "Required value: must specify a handler type")
     for name in handlers[1:]:
-        yield not_allowed(f"{path}.{name}", "may not specify more than 1 handler type")
+        yield forbidden_value(f"{path}.{name}", "may not specify more than 1 handler type")
     for name in handlers[:1]:
         handler = probe[name]
         if name == "exec" and not handler.get("command"):
@@ -118,14 +127,14 @@ def _probe(probe: Obj, path: str) -> Iterator[Cause]:
             yield from _port(handler.get("port"), f"{path}.{name}.port")
     for name in _TIMES:
         if isinstance(time := probe.get(name), int) and time < 0:
-            yield wrong(f"{path}.{name}", time, "must be greater than or equal to 0")
+            yield invalid_value(f"{path}.{name}", time, "must be greater than or equal to 0")
 
 
 def _port(port: object, path: str) -> Iterator[Cause]:
     if isinstance(port, str) and not _PORT_NAME.fullmatch(port):
-        yield wrong(path, port, "must be a valid port name")
+        yield invalid_value(path, port, "must be a valid port name")
     elif not isinstance(port, str) and not (isinstance(port, int) and 0 < port < 65536):
-        yield wrong(path, port or 0, "must be between 1 and 65535, inclusive")
+        yield invalid_value(path, port or 0, "must be between 1 and 65535, inclusive")
 
 
 def _volume(volume: Obj, path: str, seen: Collection[object]) -> Iterator[Cause]:
@@ -133,14 +142,14 @@ def _volume(volume: Obj, path: str, seen: Collection[object]) -> Iterator[Cause]
     if not name:
         yield required(f"{path}.name")
     elif not LABEL.fullmatch(name):
-        yield wrong(f"{path}.name", name, LABEL_RULE)
+        yield invalid_value(f"{path}.name", name, LABEL_RULE)
     elif name in seen:
         yield duplicate(f"{path}.name", name)
     kinds = [kind for kind in volume if kind != "name"]
     if not kinds:
         yield required(path, "Required value: must specify a volume type")
     for kind in kinds[1:]:
-        yield not_allowed(f"{path}.{kind}", "may not specify more than 1 volume type")
+        yield forbidden_value(f"{path}.{kind}", "may not specify more than 1 volume type")
     for kind, field in _NAMED.items():
         if isinstance(source := volume.get(kind), dict) and not source.get(field):
             yield required(f"{path}.{kind}.{field}")
@@ -158,12 +167,12 @@ def _mounts(container: Obj, path: str, volumes: Collection[object]) -> Iterator[
         if not where:
             yield required(f"{place}.mountPath")
         elif where in paths:
-            yield wrong(f"{place}.mountPath", where, "must be unique")
+            yield invalid_value(f"{place}.mountPath", where, "must be unique")
         paths.add(where)
         if str(below).startswith("/"):
-            yield wrong(f"{place}.subPath", below, "must be a relative path")
+            yield invalid_value(f"{place}.subPath", below, "must be a relative path")
         elif ".." in str(below).split("/"):
-            yield wrong(f"{place}.subPath", below, "must not contain '..'")
+            yield invalid_value(f"{place}.subPath", below, "must not contain '..'")
 
 
 def validate_strategy(spec: Obj, field: str, others: Collection[str]) -> Iterator[Cause]:
@@ -178,14 +187,14 @@ def validate_strategy(spec: Obj, field: str, others: Collection[str]) -> Iterato
         return
     if kind == "Recreate":
         why = "may not be specified when strategy `type` is 'Recreate'"
-        yield not_allowed(f"{path}.rollingUpdate", why)
+        yield forbidden_value(f"{path}.rollingUpdate", why)
         return
     for name in ("maxSurge", "maxUnavailable"):
         share = rolling.get(name)
         if isinstance(share, str) and not _SHARE.fullmatch(share):
             why = "a valid percent string must be a numeric string followed by an ending '%'"
-            yield wrong(f"{path}.rollingUpdate.{name}", share, why)
+            yield invalid_value(f"{path}.rollingUpdate.{name}", share, why)
     surge, fewer = (rolling.get(name, 0) in (0, "0%") for name in ("maxSurge", "maxUnavailable"))
     if surge and fewer and "partition" not in rolling:
         why = "may not be 0 when `maxSurge` is 0"
-        yield wrong(f"{path}.rollingUpdate.maxUnavailable", 0, why)
+        yield invalid_value(f"{path}.rollingUpdate.maxUnavailable", 0, why)

@@ -30,7 +30,7 @@ def pod_restarts(pod: Obj) -> tuple[int, str | None]:
     return count, last
 
 
-def pod_word(pod: Obj) -> str:
+def pod_status(pod: Obj) -> str:
     status = pod.get("status") or {}
     word = str(status.get("reason") or status.get("phase") or "Unknown")
     if (condition_of(pod, "PodScheduled") or {}).get("reason") == "SchedulingGated":

@@ -3,7 +3,7 @@
 from devcluster.ephemeral import SUBRESOURCE, keep_all_but_ephemeral
 from devcluster.objects import Obj, meta
 from devcluster.resources import ResourceType
-from devcluster.statuses import bad_request, conflict, invalid, not_allowed, wrong
+from devcluster.statuses import bad_request, conflict, forbidden_value, invalid, invalid_value
 from devcluster.writes import Write
 
 # Fields that only the server sets.
@@ -34,14 +34,14 @@ def check_identity(declared: ResourceType, old: Obj, new: Obj, write: Write) -> 
         raise bad_request("the namespace of the object does not match the namespace on the URL")
     uid = about.get("uid") or held["uid"]
     if uid != held["uid"] and write.patch:
-        cause = wrong("metadata.uid", uid, "field is immutable")
+        cause = invalid_value("metadata.uid", uid, "field is immutable")
         raise invalid(declared.group, declared.kind, held["name"], [cause])
     if uid != held["uid"]:
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {held['uid']}"
         raise conflict(declared.group, declared.plural, held["name"], why)
     rv = about.get("resourceVersion")
     if not rv and not declared.unconditional:
-        cause = wrong("metadata.resourceVersion", 0, "must be specified for an update")
+        cause = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
         raise invalid(declared.group, declared.kind, held["name"], [cause])
     if rv and rv != held["resourceVersion"]:
         raise conflict(declared.group, declared.plural, held["name"])
@@ -109,5 +109,5 @@ def check_finalizers(declared: ResourceType, new: Obj, old: Obj) -> None:
             "no new finalizers can be added if the object is being deleted, found new finalizers "
             f"[]string{{{listed}}}"
         )
-        cause = not_allowed("metadata.finalizers", why)
+        cause = forbidden_value("metadata.finalizers", why)
         raise invalid(declared.group, declared.kind, meta(old)["name"], [cause])

@@ -23,7 +23,7 @@ COUNTED = frozenset(
 _UNITS = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 
-def counted_in(resource: str) -> str:
+def counted_collection(resource: str) -> str:
     """Return the collection that uses a quota resource, or "" if the resource is not supported."""
     plural = resource.removeprefix("count/")
     if plural in COUNTED or plural != resource:
@@ -34,7 +34,7 @@ def counted_in(resource: str) -> str:
     return "pods" if name in ("cpu", "memory") and kind in ("", "requests", "limits") else ""
 
 
-def share(resource: str, obj: Obj) -> float:
+def usage_of(resource: str, obj: Obj) -> float:
     """Return the amount of a quota resource that the object uses, in base units."""
     kind, _dot, name = resource.rpartition(".")
     if dig(obj, "status.phase") in ("Succeeded", "Failed"):
@@ -47,9 +47,9 @@ def share(resource: str, obj: Obj) -> float:
 
 
 def used(store: Store, namespace: str, resource: str) -> float:
-    collection = counted_in(resource)
+    collection = counted_collection(resource)
     records = store.collection(collection).records_in(namespace) if collection else ()
-    return sum(share(resource, record.load()) for record in records)
+    return sum(usage_of(resource, record.load()) for record in records)
 
 
 def amount_text(resource: str, amount: float) -> str:
@@ -81,9 +81,9 @@ def check_quotas(store: Store, declared: ResourceType, obj: Obj, old: Obj | None
             continue
         over = []
         for resource, most in sorted((spec.get("hard") or {}).items()):
-            is_counted = counted_in(resource) == declared.storage
-            held = share(resource, old) if is_counted and old is not None else 0.0
-            more = share(resource, obj) - held if is_counted else 0.0
+            is_counted = counted_collection(resource) == declared.storage
+            held = usage_of(resource, old) if is_counted and old is not None else 0.0
+            more = usage_of(resource, obj) - held if is_counted else 0.0
             before = used(store, about["namespace"], resource) if more > 0 else 0.0
             if more > 0 and before + more > parse_quantity(most):
                 texts = (amount_text(resource, more), amount_text(resource, before), most)

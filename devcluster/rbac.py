@@ -40,7 +40,7 @@ class Attributes:
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
 
 
-def asked_by(user: UserInfo, verb: str, info: RequestInfo) -> Attributes:
+def attributes_of(user: UserInfo, verb: str, info: RequestInfo) -> Attributes:
     """Return the authorization attributes of a request."""
     place = (info.group, info.resource, info.subresource, info.namespace, info.name)
     return Attributes(user, verb, *place)

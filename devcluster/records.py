@@ -8,7 +8,7 @@ from typing import Literal
 from devcluster.objects import Obj, decode, dig, meta
 
 # Number of changes kept per collection. A watch that resumes from an older one fails with 410.
-HISTORY = 10_000
+HISTORY_LIMIT = 10_000
 
 Event = Literal["ADDED", "MODIFIED", "DELETED"]
 
@@ -153,5 +153,5 @@ class Collection:
             if change.kind == "ADDED":
                 insort(self.keys, key)
         self.history.append(change)
-        if len(self.history) > HISTORY:
+        if len(self.history) > HISTORY_LIMIT:
             self.oldest = self.history.popleft().rv

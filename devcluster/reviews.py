@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from devcluster.authn import UserInfo, user_from_json, with_authenticated
 from devcluster.objects import Obj, dig, timestamp
 from devcluster.rbac import Attributes, Rbac, Rule
-from devcluster.statuses import bad_request, invalid, required, wrong
+from devcluster.statuses import bad_request, invalid, invalid_value, required
 
 
 class Reviews:
@@ -55,7 +55,7 @@ class Reviews:
         resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
         if (resource is None) == (path is None):
             why = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
-            cause = wrong("spec.resourceAttributes", "", why)
+            cause = invalid_value("spec.resourceAttributes", "", why)
             raise invalid("authorization.k8s.io", kind, "", [cause])
         decision = self._rbac.authorize(_attributes(user, resource, path))
         status: Obj = {"allowed": decision.allowed}

@@ -19,7 +19,7 @@ from devcluster.database import Database
 from devcluster.gateway import BODY_LIMIT, Gateway
 from devcluster.manager import ControllerManager
 from devcluster.pki import Authority
-from devcluster.world import Sample
+from devcluster.world import SampleOptions
 
 _START_SECONDS = 120.0
 _STOP_SECONDS = 10.0
@@ -27,7 +27,7 @@ _HANG_UP_SECONDS = 1.0
 T = TypeVar("T")
 
 
-class Running:
+class ServerThread:
     """Run the cluster in its own thread, and take ownership of the listening socket and the
     database.
 
@@ -42,7 +42,7 @@ class Running:
         token_file: Path,
         authority: Authority,
         audit: RequestLog,
-        sample: Sample | None,
+        sample: SampleOptions | None,
     ) -> None:
         self._listener, self._tls, self._database = listener, tls, database
         self._token_file, self._audit, self._sample = token_file, audit, sample

@@ -3,30 +3,30 @@
 https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#scale-subresource
 """
 
-from devcluster.calls import APPLY_PATCH, JSON_PATCH, Answer, Call, json_answer
+from devcluster.calls import APPLY_PATCH, JSON_PATCH, Request, Response, json_response
 from devcluster.customs import CRDS
 from devcluster.handlers import Handlers
 from devcluster.objects import Obj, dig, encode, meta
 from devcluster.patch import json_patch, merge_patch
-from devcluster.statuses import bad_request, conflict, invalid, wrong
+from devcluster.statuses import bad_request, conflict, invalid, invalid_value
 
 
 class Scales:
     def __init__(self, handlers: Handlers) -> None:
         self._handlers, self._objects = handlers, handlers.objects
 
-    def answer(self, call: Call) -> Answer:
+    def answer(self, call: Request) -> Response:
         record = self._objects.get(call.declared, call.namespace, call.info.name)
         scale = self._as_scale(call, record.load())
         if call.info.verb == "get":
-            return json_answer(scale)
+            return json_response(scale)
         wanted = self._wanted_scale(call, scale)
         replicas = dig(wanted, "spec.replicas") or 0
         if not isinstance(replicas, int) or abs(replicas) >= 2**31:
             why = "json: cannot unmarshal it into Go struct field ScaleSpec.spec.replicas of type int32"
-            raise invalid("", "", "", [wrong("patch", encode(wanted).decode(), why)])
+            raise invalid("", "", "", [invalid_value("patch", encode(wanted).decode(), why)])
         if replicas < 0:
-            cause = wrong("spec.replicas", replicas, "must be greater than or equal to 0")
+            cause = invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
             raise invalid("autoscaling", "Scale", call.info.name, [cause])
         rv, uid = meta(wanted).get("resourceVersion"), meta(wanted).get("uid")
 
@@ -45,9 +45,9 @@ class Scales:
         changed = self._objects.update(
             call.declared, call.version, call.namespace, call.info.name, mutate, write
         )
-        return json_answer(self._as_scale(call, changed))
+        return json_response(self._as_scale(call, changed))
 
-    def _wanted_scale(self, call: Call, scale: Obj) -> Obj:
+    def _wanted_scale(self, call: Request, scale: Obj) -> Obj:
         if call.info.verb == "update":
             return call.object()
         kind, document = call.content_type.partition(";")[0], call.decoded()
@@ -60,7 +60,7 @@ class Scales:
             raise bad_request("the patch must be an object")
         return merged
 
-    def _paths(self, call: Call) -> tuple[str, str, str]:
+    def _paths(self, call: Request) -> tuple[str, str, str]:
         """Return the paths of the desired replicas, the current replicas and the selector."""
         if not call.declared.custom:
             return "spec.replicas", "status.replicas", "status.selector"
@@ -74,7 +74,7 @@ class Scales:
         spec, status, selector = (path.lstrip(".") for path in found)
         return spec, status, selector
 
-    def _as_scale(self, call: Call, obj: Obj) -> Obj:
+    def _as_scale(self, call: Request, obj: Obj) -> Obj:
         spec, status, selector = self._paths(call)
         about = meta(obj)
         kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")

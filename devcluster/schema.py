@@ -12,7 +12,7 @@ from jsonschema import Draft4Validator
 from jsonschema.exceptions import ValidationError
 
 from devcluster.objects import Obj, clone, encode
-from devcluster.statuses import Cause, required, unsupported, wrong
+from devcluster.statuses import Cause, invalid_value, required, unsupported
 
 Schema = Mapping[str, Any]
 
@@ -157,7 +157,7 @@ def _causes(error: ValidationError) -> Iterator[Cause]:
         case "maxLength":
             yield Cause(path, "FieldValueTooLong", f"Too long: may not be more than {bound} bytes")
         case _:
-            yield wrong(path, _shown(value), f"{path} in body {_rule(error)}")
+            yield invalid_value(path, _shown(value), f"{path} in body {_rule(error)}")
 
 
 def _rule(error: ValidationError) -> str:

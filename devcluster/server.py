@@ -19,8 +19,8 @@ from devcluster.cluster import Cluster
 from devcluster.database import Database
 from devcluster.objects import encode
 from devcluster.pki import Authority, KeyPair, write_private
-from devcluster.running import Running
-from devcluster.world import Sample
+from devcluster.running import ServerThread
+from devcluster.world import SampleOptions
 
 ADMIN = "kubernetes-admin"
 T = TypeVar("T")
@@ -35,7 +35,7 @@ class DevCluster:
 
     With `port` 0, a free port is chosen and kept across `kill` and `start`. With `world`, nodes
     and sample data are created on the first start from `seed`, and change at the rate `churn`
-    (see `devcluster.world.Sample`). `start` returns when requests are accepted and raises
+    (see `devcluster.world.SampleOptions`). `start` returns when requests are accepted and raises
     `DevClusterError` if the cluster cannot start.
 
     Methods can be called from any thread, but not concurrently.
@@ -51,9 +51,9 @@ class DevCluster:
         churn: float = 1.0,
     ) -> None:
         self.data_dir, self._port = data_dir, port
-        self._sample = Sample(seed, churn) if world else None
+        self._sample = SampleOptions(seed, churn) if world else None
         self.audit = RequestLog()
-        self._running: Running | None = None
+        self._running: ServerThread | None = None
 
     def __enter__(self) -> Self:
         self.start()
@@ -90,7 +90,7 @@ class DevCluster:
             raise DevClusterError(
                 f"The embedded cluster cannot write to {self.data_dir}: {reason}."
             ) from error
-        running = Running(
+        running = ServerThread(
             listener,
             authority.server_context(),
             database,
@@ -194,7 +194,7 @@ class DevCluster:
         """Run the function on the cluster's thread, where it can access all components."""
         return self._require_running().call(function)
 
-    def _require_running(self) -> Running:
+    def _require_running(self) -> ServerThread:
         if not self._running:
             raise DevClusterError("The embedded cluster is not running.")
         return self._running

@@ -172,12 +172,12 @@ def duplicate(field: str, value: object) -> Cause:
     return Cause(field, "FieldValueDuplicate", f'Duplicate value: "{value}"')
 
 
-def wrong(field: str, value: Any, why: str) -> Cause:
+def invalid_value(field: str, value: Any, why: str) -> Cause:
     shown = f'"{value}"' if isinstance(value, str) else str(value)
     return Cause(field, "FieldValueInvalid", f"Invalid value: {shown}: {why}")
 
 
-def not_allowed(field: str, why: str) -> Cause:
+def forbidden_value(field: str, why: str) -> Cause:
     return Cause(field, "FieldValueForbidden", f"Forbidden: {why}")
 
 

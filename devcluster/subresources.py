@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
 from devcluster.authn import TokenFile, service_account
-from devcluster.calls import Answer, Call, Streamed, json_answer, success_answer
+from devcluster.calls import Request, Response, StreamingResponse, json_response, success_response
 from devcluster.crud import Objects
 from devcluster.ephemeral import SUBRESOURCE as EPHEMERAL
 from devcluster.evictions import Evictions
 from devcluster.handlers import Handlers
 from devcluster.logs.options import read_log_options
-from devcluster.logs.reading import Reading
+from devcluster.logs.reading import LogStream
 from devcluster.logs.runs import container_of
 from devcluster.objects import Obj, dig, meta, timestamp
 from devcluster.patching import Patches
@@ -23,7 +23,7 @@ from devcluster.statuses import (
 )
 from devcluster.writes import Write
 
-Answering = Callable[[Call], Answer | Streamed]
+Answering = Callable[[Request], Response | StreamingResponse]
 _TOKEN_SECONDS = 3600
 
 
@@ -45,7 +45,7 @@ class Subresources:
             "log": self._log,
         }
 
-    def answer(self, call: Call) -> Answer | Streamed:
+    def answer(self, call: Request) -> Response | StreamingResponse:
         """Raise a 404 error for an unknown subresource and 405 for an unsupported verb."""
         found = call.declared.subresource(call.info.subresource)
         custom = self._objects.customs.find(call.declared, call.version)
@@ -55,7 +55,7 @@ class Subresources:
             raise method_not_allowed()
         return self._by_name[found.name](call)
 
-    def _part(self, call: Call) -> Answer:
+    def _part(self, call: Request) -> Response:
         """Read the object, or update the part of the object that the subresource covers."""
         part = call.info.subresource if call.info.subresource == EPHEMERAL else "status"
         if call.info.verb == "get":
@@ -66,7 +66,7 @@ class Subresources:
 
     # Pods ---------------------------------------------------------------------------------------
 
-    def _bind(self, call: Call) -> Answer:
+    def _bind(self, call: Request) -> Response:
         binding = call.object()
         if meta(binding).get("name", call.info.name) != call.info.name:
             raise bad_request("name in URL does not match name in Binding object")
@@ -85,9 +85,9 @@ class Subresources:
 
         info = call.info
         bind(self._objects, info.namespace, info.name, mutate)
-        return success_answer(201)
+        return success_response(201)
 
-    def _log(self, call: Call) -> Answer | Streamed:
+    def _log(self, call: Request) -> Response | StreamingResponse:
         info = call.info
         options = read_log_options(info.name, call.query)
         pod = self._objects.get(call.declared, info.namespace, info.name).load()
@@ -95,14 +95,14 @@ class Subresources:
         if not dig(pod, "spec.nodeName"):
             # A pod that is not scheduled has no log. kube-apiserver does not report this as an
             # error.
-            return Answer(b"", 204)
+            return Response(b"", 204)
         pods = self._objects.store.collection(call.declared.storage)
-        reading = Reading(pods, pod, container, options)
-        return Streamed(reading.chunks(), "text/plain", reading.close)
+        reading = LogStream(pods, pod, container, options)
+        return StreamingResponse(reading.chunks(), "text/plain", reading.close)
 
     # Others -------------------------------------------------------------------------------------
 
-    def _token(self, call: Call) -> Answer:
+    def _token(self, call: Request) -> Response:
         request = call.object()
         info = call.info
         record = self._objects.get(call.declared, info.namespace, info.name)
@@ -115,9 +115,9 @@ class Subresources:
         request.setdefault("spec", {})["expirationSeconds"] = seconds
         token = self._tokens.issue(user, seconds)
         request["status"] = {"token": token, "expirationTimestamp": timestamp(ends)}
-        return json_answer(request, 201)
+        return json_response(request, 201)
 
-    def _finalize(self, call: Call) -> Answer:
+    def _finalize(self, call: Request) -> Response:
         finalizers = dig(call.object(), "spec.finalizers") or []
 
         def mutate(namespace: Obj) -> Obj:

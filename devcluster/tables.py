@@ -14,7 +14,7 @@ from devcluster.columns import (
     field_text,
     job_duration,
     job_status,
-    json_path,
+    json_path_getter,
     last_seen,
     node_roles,
     node_status,
@@ -28,7 +28,7 @@ from devcluster.columns import (
 )
 from devcluster.customs import CustomVersion
 from devcluster.objects import dig
-from devcluster.podstatus import pod_ready, pod_word
+from devcluster.podstatus import pod_ready, pod_status
 from devcluster.resources import ResourceType
 
 _CREATED = (NAME, Column("Created At", field_text("metadata.creationTimestamp")))
@@ -36,7 +36,7 @@ _TABLES: Mapping[str, tuple[Column, ...]] = {
     "pods": (
         NAME,
         Column("Ready", pod_ready),
-        Column("Status", pod_word),
+        Column("Status", pod_status),
         Column("Restarts", restarts_text),
         AGE,
         Column("IP", field_text("status.podIP", "<none>"), priority=1),
@@ -178,7 +178,7 @@ def _custom_columns(custom: CustomVersion) -> Iterator[Column]:
     for found in custom.columns:
         yield Column(
             found["name"],
-            json_path(found["jsonPath"], found["type"]),
+            json_path_getter(found["jsonPath"], found["type"]),
             found["type"],
             int(found.get("priority", 0)),
             found.get("format", ""),

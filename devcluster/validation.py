@@ -11,7 +11,7 @@ from devcluster.names import CONFIG_KEY, CONFIG_KEY_RULE, validate_metadata
 from devcluster.objects import Obj, dicts, dig, meta
 from devcluster.podspecs import validate_pods, validate_strategy
 from devcluster.resources import ResourceType
-from devcluster.statuses import Cause, not_allowed, required, unsupported, wrong
+from devcluster.statuses import Cause, forbidden_value, invalid_value, required, unsupported
 from devcluster.volumes import CLAIMS, CLASSES, validate_claim, validate_class
 
 Validator = Callable[[Obj, Obj | None], Iterator[Cause]]
@@ -34,7 +34,7 @@ def _pod(new: Obj, old: Obj | None) -> Iterator[Cause]:
         yield from validate_pods(new.get("spec"), "spec")
         return
     if _fixed_pod_spec(new) != _fixed_pod_spec(old):
-        yield not_allowed(
+        yield forbidden_value(
             "spec",
             "pod updates may not change fields other than `spec.containers[*].image`,"
             "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only "
@@ -63,14 +63,14 @@ def _workload(new: Obj, old: Obj | None) -> Iterator[Cause]:
     labels = dig(spec, "template.metadata.labels") or {}
     wanted = dig(selector, "matchLabels") or {}
     if selector and not wanted.items() <= labels.items():
-        yield wrong(
+        yield invalid_value(
             "spec.template.metadata.labels",
             _go_map(labels),
             "`selector` does not match template `labels`",
         )
     replicas = spec.get("replicas")
     if isinstance(replicas, int) and replicas < 0:
-        yield wrong("spec.replicas", replicas, "must be greater than or equal to 0")
+        yield invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
     claims = [meta(one).get("name") for one in dicts(spec.get("volumeClaimTemplates"))]
     yield from validate_pods(dig(spec, "template.spec"), "spec.template.spec", claims)
     yield from validate_strategy(spec, "strategy", ("Recreate",))
@@ -101,16 +101,16 @@ def _cron_job(new: Obj, old: Obj | None) -> Iterator[Cause]:
 
 def _same(new: Obj, old: Obj | None, path: str) -> Iterator[Cause]:
     if old is not None and dig(new, path) != dig(old, path):
-        yield wrong(path, "", _IMMUTABLE)
+        yield invalid_value(path, "", _IMMUTABLE)
 
 
 def _stored_map(new: Obj, old: Obj | None) -> Iterator[Cause]:
     for field in ("data", "binaryData"):
         for key in new.get(field) or {}:
             if not CONFIG_KEY.fullmatch(key):
-                yield wrong(f"{field}[{key}]", key, CONFIG_KEY_RULE)
+                yield invalid_value(f"{field}[{key}]", key, CONFIG_KEY_RULE)
         if old and old.get("immutable") and new.get(field) != old.get(field):
-            yield not_allowed(field, "field is immutable when `immutable` is set")
+            yield forbidden_value(field, "field is immutable when `immutable` is set")
     if old and "type" in old:
         yield from _same(new, old, "type")
 
@@ -155,7 +155,7 @@ def _is_json(path: str, content: bytes) -> Iterator[Cause]:
     try:
         json.loads(content)
     except ValueError:
-        yield wrong(path, "<secret contents redacted>", "unexpected end of JSON input")
+        yield invalid_value(path, "<secret contents redacted>", "unexpected end of JSON input")
 
 
 def _binding(new: Obj, old: Obj | None) -> Iterator[Cause]:
@@ -172,7 +172,9 @@ def _binding(new: Obj, old: Obj | None) -> Iterator[Cause]:
         if not subject.get("name"):
             yield required(f"subjects[{index}].name")
     if old is not None and new.get("roleRef") != old.get("roleRef"):
-        yield wrong("roleRef", f"{ref.get('kind')}/{ref.get('name')}", "cannot change roleRef")
+        yield invalid_value(
+            "roleRef", f"{ref.get('kind')}/{ref.get('name')}", "cannot change roleRef"
+        )
 
 
 def _role(new: Obj, _: Obj | None) -> Iterator[Cause]:
@@ -185,7 +187,7 @@ def _role(new: Obj, _: Obj | None) -> Iterator[Cause]:
         if rule.get("nonResourceURLs"):
             if meta(new).get("namespace"):
                 why = "namespaced rules cannot apply to non-resource URLs"
-                yield wrong(f"{place}.nonResourceURLs", "", why)
+                yield invalid_value(f"{place}.nonResourceURLs", "", why)
             continue
         for field in ("apiGroups", "resources"):
             if not rule.get(field):
@@ -197,7 +199,7 @@ def _role(new: Obj, _: Obj | None) -> Iterator[Cause]:
 def _event(new: Obj, _: Obj | None) -> Iterator[Cause]:
     place = dig(new, "involvedObject.namespace") or "default"
     if place != meta(new).get("namespace"):
-        yield wrong("involvedObject.namespace", place, "does not match event.namespace")
+        yield invalid_value("involvedObject.namespace", place, "does not match event.namespace")
 
 
 _VALIDATORS: Mapping[str, Validator] = {

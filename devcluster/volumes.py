@@ -10,7 +10,7 @@ from typing import Any
 from devcluster.objects import Obj, clone, dig
 from devcluster.quantities import parse_quantity
 from devcluster.resources import ResourceType
-from devcluster.statuses import Cause, forbidden, not_allowed, required, wrong
+from devcluster.statuses import Cause, forbidden, forbidden_value, invalid_value, required
 from devcluster.store import Store
 
 CLAIMS, CLASSES = "persistentvolumeclaims", "storageclasses.storage.k8s.io"
@@ -40,12 +40,12 @@ def validate_claim(new: Obj, old: Obj | None) -> Iterator[Cause]:
     if size is None:
         yield required("spec.resources[storage]")
     elif parse_quantity(size) <= 0:
-        yield wrong("spec.resources[storage]", size, "must be greater than zero")
+        yield invalid_value("spec.resources[storage]", size, "must be greater than zero")
     if old is None:
         return
     if _fixed_spec(new, old) != old.get("spec"):
         # kube-apiserver's message also contains a diff.
-        yield not_allowed(
+        yield forbidden_value(
             "spec",
             "spec is immutable after creation except resources.requests and "
             "volumeAttributesClassName for bound claims",
@@ -54,7 +54,7 @@ def validate_claim(new: Obj, old: Obj | None) -> Iterator[Cause]:
     held = (dig(new, "status.capacity") or {}).get("storage", 0)
     if is_smaller and parse_quantity(size or 0) <= parse_quantity(held):
         path = "spec.resources.requests.storage"
-        yield not_allowed(path, "field can not be less than status.capacity")
+        yield forbidden_value(path, "field can not be less than status.capacity")
 
 
 def check_expansion(store: Store, declared: ResourceType, new: Obj, old: Obj) -> None:

@@ -47,7 +47,7 @@ def error_event(error: StatusError) -> bytes:
     return encode({"type": "ERROR", "object": error.body()}) + b"\n"
 
 
-class Whole(Renderer):
+class ObjectRenderer(Renderer):
     """Render full objects. A watch event is encoded once and shared by all watchers."""
 
     def __init__(self, declared: ResourceType, version: str) -> None:
@@ -83,7 +83,7 @@ class Whole(Renderer):
         return line
 
 
-class MetadataOnly(Renderer):
+class MetadataRenderer(Renderer):
     """Render `PartialObjectMetadata` objects."""
 
     def render_object(self, record: Record) -> bytes:
@@ -98,8 +98,8 @@ class MetadataOnly(Renderer):
         return {**_PARTIAL, "metadata": metadata}
 
 
-class Table(Renderer):
-    """Render a `Table` of meta.k8s.io/v1. Each row includes the object as specified by `include`:
+class TableRenderer(Renderer):
+    """Render a `TableRenderer` of meta.k8s.io/v1. Each row includes the object as specified by `include`:
     `Metadata`, `Object` or `None`.
     """
 
@@ -151,10 +151,10 @@ def choose_renderer(
         values = dict(part.partition("=")[::2] for part in parameters)
         kind = values.get("as", "")
         if not kind:
-            return Whole(declared, version)
+            return ObjectRenderer(declared, version)
         if values.get("g") == "meta.k8s.io" and values.get("v") == "v1":
             if kind == "Table":
-                return Table(declared, version, custom, include)
+                return TableRenderer(declared, version, custom, include)
             if kind in ("PartialObjectMetadata", "PartialObjectMetadataList"):
-                return MetadataOnly()
+                return MetadataRenderer()
     return None

@@ -1,6 +1,6 @@
 """Sample data: nodes, workloads and their history, generated once from a seed.
 
-`seed_world` creates manifests, lets the simulated controllers reconcile them, and then moves all
+`seed_sample_data` creates manifests, lets the simulated controllers reconcile them, and then moves all
 timestamps into the past. The same seed results in the same names, addresses and problems. Times
 are relative to the current time.
 """
@@ -35,7 +35,7 @@ _BROKEN = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SampleOptions:
     """Options of the sample data.
 
     The same `seed` creates the same data. `churn` scales the rate of random changes: 0 disables
@@ -50,7 +50,7 @@ def is_seeded(cluster: Cluster) -> bool:
     return cluster.store.database.setting(_SEEDED) is not None
 
 
-def seed_world(cluster: Cluster, fast_forward: Callable[[], None], seed: int) -> None:
+def seed_sample_data(cluster: Cluster, fast_forward: Callable[[], None], seed: int) -> None:
     """Create the sample data in an empty cluster and record that it was created.
 
     `fast_forward` runs all controller work that is due soon.
@@ -60,11 +60,11 @@ def seed_world(cluster: Cluster, fast_forward: Callable[[], None], seed: int) ->
         fast_forward()
         _past_jobs(cluster)
         fast_forward()
-        _break_some(cluster)
+        _break_rollouts(cluster)
         fast_forward()
-        _forget_births(cluster)
-        _Past(cluster, chance).apply()
-        _leave_behind(cluster, chance)
+        _delete_normal_events(cluster)
+        _Aging(cluster, chance).apply()
+        _add_leftover_pods(cluster, chance)
         _set_clocks(cluster)
         _extend(cluster)
         troubles.report(cluster)
@@ -72,7 +72,7 @@ def seed_world(cluster: Cluster, fast_forward: Callable[[], None], seed: int) ->
     cluster.store.database.set(_SEEDED, str(seed))
 
 
-def _forget_births(cluster: Cluster) -> None:
+def _delete_normal_events(cluster: Cluster) -> None:
     """Delete the Normal events, which would have expired long ago."""
     for record in cluster.store.collection("events").records_in():
         if record.fields["type"] == "Normal":
@@ -87,7 +87,7 @@ def _create(cluster: Cluster) -> None:
     for definition in (*extensions.definitions(), *standards.definitions()):
         cluster.ensure(CRDS, definition)
     cluster.ensure(CLUSTER_ROLES, extensions.reader_role())
-    for collection, obj in (*manifests.others(), *troubles.objects()):
+    for collection, obj in (*manifests.other_objects(), *troubles.objects()):
         cluster.ensure(collection, obj)
     for work in catalog().workloads:
         cluster.ensure(manifests.COLLECTIONS[work.kind], manifests.workload(work))
@@ -144,7 +144,7 @@ def _set_clocks(cluster: Cluster) -> None:
         cluster.store.put("cronjobs.batch", cron)
 
 
-def _break_some(cluster: Cluster) -> None:
+def _break_rollouts(cluster: Cluster) -> None:
     """Start rollouts that don't complete: one to a missing image, one to pods that never become
     ready.
     """
@@ -164,7 +164,7 @@ def _break_some(cluster: Cluster) -> None:
         cluster.objects.update(declared, "v1", namespace, name, mutate, Write())
 
 
-class _Past:
+class _Aging:
     """Move the timestamps of all objects into the past, by the ages in the catalog."""
 
     def __init__(self, cluster: Cluster, chance: random.Random) -> None:
@@ -221,7 +221,7 @@ class _Past:
             restart_often(pod, self._chance.randrange(1, 5), last)
 
 
-def _leave_behind(cluster: Cluster, chance: random.Random) -> None:
+def _add_leftover_pods(cluster: Cluster, chance: random.Random) -> None:
     """Create evicted pods that were not deleted, and a pod that is stuck terminating."""
     workers = _pods_of(cluster, "checkout", "order-worker")
     for hours in (5, 31):

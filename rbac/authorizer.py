@@ -41,9 +41,9 @@ from console.kube.informer import Freshness, Informer
 from console.kube.projections import GlobalRoleBinding, User
 from console.kube.runtime import Reads
 from rbac.explanation import Explanation, explain, granters
-from rbac.index import Index, Who
-from rbac.resolver import Grant, Rights
-from rbac.rules import Question, as_requested
+from rbac.index import GrantIndex, SubjectKey
+from rbac.resolver import Grant, SubjectRights
+from rbac.rules import AccessQuestion, normalize_question
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ SOURCES = (USERS, ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS)
 #: Values of `status.state` with which a User may have a session. "" means that no controller has
 #: processed the user yet. AuthLimitExceeded (too many failed sign-in attempts) blocks new sign-ins
 #: but keeps existing sessions, because otherwise any visitor could sign out any user.
-USABLE_STATES = frozenset({"Active", "AuthLimitExceeded", ""})
+SESSION_STATES = frozenset({"Active", "AuthLimitExceeded", ""})
 
 T = TypeVar("T")
 READS = frozenset({"get", "list", "watch"})
@@ -66,19 +66,19 @@ _SUBRESOURCES = frozenset({"attach", "exec", "log", "portforward", "proxy"})
 _RESOURCES = frozenset({"secrets"})
 
 
-class _Sources:
+class _AuthorizationCache:
     """The informers in use, and the permissions calculated from them."""
 
     def __init__(self, informers: tuple[Informer[Any], ...]) -> None:
         self.informers = informers
         self.stores = tuple(informer.store for informer in informers)
         self.users = self.stores[0]
-        self.index = Index(*self.stores[1:])
+        self.index = GrantIndex(*self.stores[1:])
         #: The freshness of all informers when they were last found to be up to date.
         self.fresh: tuple[Freshness, ...] | None = None
         #: Store versions for which `rights` is valid.
         self.versions: tuple[int, ...] = ()
-        self.rights: dict[Identity, Rights] = {}
+        self.rights: dict[Identity, SubjectRights] = {}
         #: Held while `versions` or `rights` change, so that outdated permissions are not stored.
         self.lock = Lock()
 
@@ -89,7 +89,7 @@ class Authorizer:
     def __init__(self, source: Reads, *, clock: Clock | None = None) -> None:
         self._source = source
         self._clock = clock or SystemClock()
-        self._known: _Sources | None = None
+        self._known: _AuthorizationCache | None = None
 
     def access_for(self, identity: Identity, cluster: Any = None) -> "RoleAccess":
         """Return the permissions of `identity`. `cluster` is the `console.ui.clusters.Cluster` that
@@ -115,7 +115,7 @@ class Authorizer:
                 namespace = name
             asked = (verb, gvr.group, gvr.resource, subresource, namespace, name)
             found = rights.answers.get(asked)
-            return found if found is not None else rights.allows(Question(*asked))
+            return found if found is not None else rights.allows(AccessQuestion(*asked))
         except Exception:  # noqa: BLE001  whatever went wrong, nobody has shown a right
             return _failed(identity, False)
 
@@ -128,7 +128,7 @@ class Authorizer:
     def namespaces_where(
         self, identity: Identity, verb: str, gvr: GVR, subresource: str = ""
     ) -> frozenset[str] | None:
-        def work_out(rights: Rights) -> frozenset[str] | None:
+        def work_out(rights: SubjectRights) -> frozenset[str] | None:
             return rights.namespaces_where(verb, gvr.group, gvr.resource, subresource)
 
         nothing: frozenset[str] | None = frozenset()
@@ -137,19 +137,19 @@ class Authorizer:
     def names_where(
         self, identity: Identity, verb: str, gvr: GVR, subresource: str = ""
     ) -> frozenset[Key]:
-        def work_out(rights: Rights) -> frozenset[Key]:
+        def work_out(rights: SubjectRights) -> frozenset[Key]:
             return _names(rights, verb, gvr, subresource)
 
         return self._ask(identity, verb, gvr, frozenset[Key](), work_out, subresource)
 
-    def current_rights(self, identity: Identity) -> tuple[Rights, bool] | None:
+    def current_rights(self, identity: Identity) -> tuple[SubjectRights, bool] | None:
         """Return the permissions that count for read requests, or None if there are none.
 
-        The `Rights` object is replaced when permissions change. The second value is True if all
+        The `SubjectRights` object is replaced when permissions change. The second value is True if all
         informers are up to date, so that the permissions count for every request. Never raises.
         """
 
-        def work_out(rights: Rights) -> tuple[Rights, bool]:
+        def work_out(rights: SubjectRights) -> tuple[SubjectRights, bool]:
             known = self._known
             return rights, known is not None and known.fresh is not None
 
@@ -177,8 +177,8 @@ class Authorizer:
         """
         nothing: tuple[Grant, ...] = ()
 
-        def work_out(_rights: Rights) -> tuple[Grant, ...]:
-            return self._sources().index.grants_of(_who(identity))
+        def work_out(_rights: SubjectRights) -> tuple[Grant, ...]:
+            return self._sources().index.grants_of(_subject_of(identity))
 
         return self._ask(identity, "create" if acting else "get", NAMESPACES, nothing, work_out)
 
@@ -193,22 +193,24 @@ class Authorizer:
             found = [informer.freshness for informer in known.informers]
             if not all(one.synced and one.stale_since is None for one in found):
                 return None
-            return known.index.grants_of(_who(identity))
+            return known.index.grants_of(_subject_of(identity))
         except Exception:  # noqa: BLE001  as above
             return _failed(identity, None)
 
-    def granters(self, asked: Question) -> tuple[str, ...]:
+    def granters(self, asked: AccessQuestion) -> tuple[str, ...]:
         """Return the subjects that could grant the permission, in the form `User ann` or `Group
         ops`. The result is sensitive: show it only to viewers who may list bindings.
         """
-        return granters(self._sources().index, as_requested(asked))
+        return granters(self._sources().index, normalize_question(asked))
 
-    def explain(self, identity: Identity, asked: Question) -> Explanation:
+    def explain(self, identity: Identity, asked: AccessQuestion) -> Explanation:
         """Explain the decision, limited to what `identity` may know. Never raises."""
         gvr = GVR(asked.group, "", asked.resource)
 
-        def work_out(rights: Rights) -> Explanation:
-            return explain(rights, as_requested(asked), self._sources().index, _who(identity))
+        def work_out(rights: SubjectRights) -> Explanation:
+            return explain(
+                rights, normalize_question(asked), self._sources().index, _subject_of(identity)
+            )
 
         return self._ask(identity, asked.verb, gvr, Explanation(asked), work_out, asked.subresource)
 
@@ -218,7 +220,7 @@ class Authorizer:
         verb: str,
         gvr: GVR,
         nothing: T,
-        work_out: Callable[[Rights], T],
+        work_out: Callable[[SubjectRights], T],
         subresource: str = "",
     ) -> T:
         try:
@@ -227,12 +229,14 @@ class Authorizer:
         except Exception:  # noqa: BLE001  as above
             return _failed(identity, nothing)
 
-    def _rights(self, identity: Identity, verb: str, gvr: GVR, subresource: str) -> Rights | None:
+    def _rights(
+        self, identity: Identity, verb: str, gvr: GVR, subresource: str
+    ) -> SubjectRights | None:
         """Return the permissions that count for this request, or None if none do."""
         known = self._known
-        if known is None or known.fresh is None or not _same(known):
+        if known is None or known.fresh is None or not _is_unchanged(known):
             known = self._sources()
-            if not self._may_answer(known, needs_live(verb, gvr, subresource)):
+            if not self._may_answer(known, requires_fresh_cache(verb, gvr, subresource)):
                 return None
         a, b, c, d, e = known.stores
         versions = (a.version, b.version, c.version, d.version, e.version)
@@ -243,17 +247,17 @@ class Authorizer:
             rights = self._load_rights(known, identity)
         return rights
 
-    def _sources(self) -> _Sources:
+    def _sources(self) -> _AuthorizationCache:
         """Return the current informers. An informer may have been replaced, because a KubeSphere
         type can be removed and installed again.
         """
         informers = tuple(self._source.informer(gvr) for gvr in SOURCES)
         known = self._known
         if known is None or known.informers != informers:
-            known = self._known = _Sources(informers)
+            known = self._known = _AuthorizationCache(informers)
         return known
 
-    def _may_answer(self, known: _Sources, live: bool) -> bool:
+    def _may_answer(self, known: _AuthorizationCache, live: bool) -> bool:
         found = tuple(informer.freshness for informer in known.informers)
         known.fresh = None
         if not found[0].synced:
@@ -265,7 +269,7 @@ class Authorizer:
             return True
         return not live and self._clock.now() - min(doubtful) < STALE_READS
 
-    def _catch_up(self, known: _Sources, versions: tuple[int, ...]) -> None:
+    def _catch_up(self, known: _AuthorizationCache, versions: tuple[int, ...]) -> None:
         with known.lock:
             known.index.catch_up()
             # A change of users may have disabled, deleted or created a user, so all cached
@@ -274,12 +278,12 @@ class Authorizer:
             known.rights = {who: rights for who, rights in kept.items() if not rights.stale}
             known.versions = versions
 
-    def _load_rights(self, known: _Sources, identity: Identity) -> Rights | None:
+    def _load_rights(self, known: _AuthorizationCache, identity: Identity) -> SubjectRights | None:
         with known.lock:
             entry = known.users.get(Key("", identity.name))
             if entry is None or not is_usable(entry.projection):
                 return None
-            rights = known.index.rights_of(_who(identity))
+            rights = known.index.rights_of(_subject_of(identity))
             known.rights[identity] = rights
             return rights
 
@@ -303,7 +307,7 @@ class RoleAccess:
     def names_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[Key]:
         return self.authorizer.names_where(self.identity, verb, gvr, subresource)
 
-    def rights_version(self) -> tuple[Rights, bool] | None:
+    def rights_version(self) -> tuple[SubjectRights, bool] | None:
         return self.authorizer.current_rights(self.identity)
 
     def permissions_stale(self) -> bool:
@@ -312,12 +316,12 @@ class RoleAccess:
     def granters(
         self, verb: str, gvr: GVR, *, namespace: str = "", subresource: str = ""
     ) -> tuple[str, ...]:
-        """Implement `console.ui.access.Explaining`."""
-        asked = Question(verb, gvr.group, gvr.resource, subresource, namespace)
+        """Implement `console.ui.access.GrantersAccess`."""
+        asked = AccessQuestion(verb, gvr.group, gvr.resource, subresource, namespace)
         return self.authorizer.explain(self.identity, asked).granters
 
 
-def _names(rights: Rights, verb: str, gvr: GVR, subresource: str) -> frozenset[Key]:
+def _names(rights: SubjectRights, verb: str, gvr: GVR, subresource: str) -> frozenset[Key]:
     names = rights.names_where(verb, gvr.group, gvr.resource, subresource)
     if gvr.resource != "namespaces" or gvr.group or subresource:
         return names
@@ -340,7 +344,7 @@ def is_admin_binding(binding: GlobalRoleBinding) -> bool:
 
 def is_usable(user: User) -> bool:
     """Return True if the user may have a session: neither disabled nor being deleted."""
-    return user.deleted is None and user.state in USABLE_STATES
+    return user.deleted is None and user.state in SESSION_STATES
 
 
 def is_reserved(name: str) -> bool:
@@ -350,7 +354,7 @@ def is_reserved(name: str) -> bool:
     return not name or name.startswith("system:")
 
 
-def _same(known: _Sources) -> bool:
+def _is_unchanged(known: _AuthorizationCache) -> bool:
     """Return True if the informers' freshness objects are the ones that were checked before."""
     a, b, c, d, e = known.informers
     fresh = known.fresh
@@ -363,7 +367,7 @@ def _same(known: _Sources) -> bool:
     )
 
 
-def _who(identity: Identity) -> Who:
+def _subject_of(identity: Identity) -> SubjectKey:
     """Return the subject as kube-apiserver sees it under impersonation."""
     groups = (group for group in identity.groups if not is_reserved(group))
     return (identity.name, (*groups, AUTHENTICATED_GROUP))
@@ -374,7 +378,7 @@ def _failed(identity: Identity, nothing: T) -> T:
     return nothing
 
 
-def needs_live(verb: str, gvr: GVR, subresource: str) -> bool:
+def requires_fresh_cache(verb: str, gvr: GVR, subresource: str) -> bool:
     return (
         verb not in READS
         or subresource in _SUBRESOURCES

@@ -40,7 +40,7 @@ class Template(NamedTuple):
 
 
 #: Pairs of an API group and space-separated resources.
-Types = tuple[tuple[str, str], ...]
+ResourceTypes = tuple[tuple[str, str], ...]
 
 _RBAC, _IAM, _TENANT = "rbac.authorization.k8s.io", "iam.kubesphere.io", "tenant.kubesphere.io"
 _APPS = (("application.kubesphere.io", ALL), ("app.k8s.io", "applications"))
@@ -48,7 +48,7 @@ _DEVOPS = (("devops.kubesphere.io", ALL), ("gitops.kubesphere.io", ALL))
 _ALERTS = (("alerting.kubesphere.io", ALL), ("monitoring.coreos.com", "prometheusrules"))
 _METRICS = (("metrics.k8s.io", "pods nodes"), ("monitoring.kubesphere.io", ALL))
 _NATIVE_ROLES = (_RBAC, "roles")
-_WORKLOADS: Types = (
+_WORKLOADS: ResourceTypes = (
     ("", "pods pods/log pods/status replicationcontrollers services endpoints events"),
     ("apps", "deployments statefulsets daemonsets replicasets controllerrevisions"),
     ("batch", "jobs cronjobs"),
@@ -58,35 +58,35 @@ _WORKLOADS: Types = (
     ("discovery.k8s.io", "endpointslices"),
 )
 #: Additional types that are needed to manage workloads.
-_USE: Types = (
+_USE: ResourceTypes = (
     ("", "pods/exec pods/attach pods/portforward pods/eviction"),
     ("apps", "deployments/scale statefulsets/scale replicasets/scale"),
 )
-_SNAPSHOTS: Types = (("snapshot.storage.k8s.io", "volumesnapshots"),)
-_PROJECT_PARTS: Types = (
+_SNAPSHOTS: ResourceTypes = (("snapshot.storage.k8s.io", "volumesnapshots"),)
+_PROJECT_PARTS: ResourceTypes = (
     *_WORKLOADS,
     ("", "configmaps persistentvolumeclaims serviceaccounts resourcequotas limitranges"),
     *_SNAPSHOTS,
 )
 
 
-class _Subject(NamedTuple):
+class _TemplateSubject(NamedTuple):
     """The resources that a group of templates covers. `verbs` lists the templates to create. The
     types in `use` are included only in `manage`.
     """
 
     slug: str
     title: str
-    types: Types
+    types: ResourceTypes
     verbs: tuple[str, ...] = ("view", "manage")
-    use: Types = ()
+    use: ResourceTypes = ()
     needs: tuple[str, ...] = ()
 
 
-_LEVELS: dict[Level, dict[str, tuple[_Subject, ...]]] = {
+_LEVELS: dict[Level, dict[str, tuple[_TemplateSubject, ...]]] = {
     Level.GLOBAL: {
         gettext_noop("Clusters"): (
-            _Subject(
+            _TemplateSubject(
                 "clusters",
                 gettext_noop("clusters"),
                 (
@@ -98,7 +98,7 @@ _LEVELS: dict[Level, dict[str, tuple[_Subject, ...]]] = {
             ),
         ),
         gettext_noop("Access control"): (
-            _Subject(
+            _TemplateSubject(
                 "workspaces",
                 gettext_noop("workspaces"),
                 (
@@ -110,17 +110,19 @@ _LEVELS: dict[Level, dict[str, tuple[_Subject, ...]]] = {
                 ),
                 ("view", "create", "manage"),
             ),
-            _Subject("users", gettext_noop("users"), ((_IAM, "users loginrecords"),)),
-            _Subject(
+            _TemplateSubject("users", gettext_noop("users"), ((_IAM, "users loginrecords"),)),
+            _TemplateSubject(
                 "roles",
                 gettext_noop("platform roles"),
                 ((_IAM, "globalroles globalrolebindings"),),
                 needs=("view-users",),
             ),
         ),
-        gettext_noop("Apps"): (_Subject("app-templates", gettext_noop("app templates"), _APPS),),
+        gettext_noop("Apps"): (
+            _TemplateSubject("app-templates", gettext_noop("app templates"), _APPS),
+        ),
         gettext_noop("Platform settings"): (
-            _Subject(
+            _TemplateSubject(
                 "platform-settings",
                 gettext_noop("platform settings"),
                 (("notification.kubesphere.io", ALL), ("config.kubesphere.io", ALL)),
@@ -130,7 +132,7 @@ _LEVELS: dict[Level, dict[str, tuple[_Subject, ...]]] = {
     },
     Level.WORKSPACE: {
         gettext_noop("Projects"): (
-            _Subject(
+            _TemplateSubject(
                 "projects",
                 gettext_noop("projects"),
                 (("", "namespaces"), *_PROJECT_PARTS, ("metrics.k8s.io", "pods")),
@@ -138,28 +140,30 @@ _LEVELS: dict[Level, dict[str, tuple[_Subject, ...]]] = {
                 (*_USE, ("", "secrets")),
             ),
         ),
-        gettext_noop("DevOps"): (_Subject("devops", gettext_noop("DevOps projects"), _DEVOPS),),
+        gettext_noop("DevOps"): (
+            _TemplateSubject("devops", gettext_noop("DevOps projects"), _DEVOPS),
+        ),
         gettext_noop("Apps"): (
-            _Subject(
+            _TemplateSubject(
                 "app-repos",
                 gettext_noop("app repositories"),
                 (("application.kubesphere.io", "helmrepos"),),
             ),
-            _Subject("app-templates", gettext_noop("app templates"), _APPS),
+            _TemplateSubject("app-templates", gettext_noop("app templates"), _APPS),
         ),
         gettext_noop("Access control"): (
-            _Subject(
+            _TemplateSubject(
                 "members",
                 gettext_noop("members"),
                 ((_IAM, "workspacemembers workspacerolebindings"),),
             ),
-            _Subject(
+            _TemplateSubject(
                 "roles",
                 gettext_noop("workspace roles"),
                 ((_IAM, "workspaceroles"),),
                 needs=("view-members",),
             ),
-            _Subject(
+            _TemplateSubject(
                 "groups",
                 gettext_noop("departments"),
                 ((_IAM, "groups groupbindings"),),
@@ -167,7 +171,7 @@ _LEVELS: dict[Level, dict[str, tuple[_Subject, ...]]] = {
             ),
         ),
         gettext_noop("Workspace settings"): (
-            _Subject(
+            _TemplateSubject(
                 "workspace-settings",
                 gettext_noop("workspace settings"),
                 ((_TENANT, "workspaces workspacetemplates"), ("quota.kubesphere.io", ALL)),
@@ -176,26 +180,26 @@ _LEVELS: dict[Level, dict[str, tuple[_Subject, ...]]] = {
     },
     Level.CLUSTER: {
         gettext_noop("Cluster resources"): (
-            _Subject(
+            _TemplateSubject(
                 "nodes",
                 gettext_noop("nodes"),
                 (("", "nodes nodes/status"), ("metrics.k8s.io", "nodes")),
             ),
-            _Subject(
+            _TemplateSubject(
                 "components",
                 gettext_noop("system components"),
                 (("", "componentstatuses"), ("coordination.k8s.io", "leases")),
                 ("view",),
             ),
-            _Subject(
+            _TemplateSubject(
                 "crds",
                 gettext_noop("custom resource definitions"),
                 (("apiextensions.k8s.io", "customresourcedefinitions"),),
             ),
         ),
         gettext_noop("Projects"): (
-            _Subject("projects", gettext_noop("projects"), (("", "namespaces"),)),
-            _Subject(
+            _TemplateSubject("projects", gettext_noop("projects"), (("", "namespaces"),)),
+            _TemplateSubject(
                 "project-resources",
                 gettext_noop("resources in projects"),
                 _PROJECT_PARTS,
@@ -204,25 +208,25 @@ _LEVELS: dict[Level, dict[str, tuple[_Subject, ...]]] = {
             ),
         ),
         gettext_noop("Storage"): (
-            _Subject(
+            _TemplateSubject(
                 "storageclasses",
                 gettext_noop("storage classes"),
                 (("storage.k8s.io", "storageclasses csidrivers"),),
             ),
-            _Subject(
+            _TemplateSubject(
                 "volumes",
                 gettext_noop("volumes"),
                 (("", "persistentvolumes persistentvolumeclaims"),),
             ),
-            _Subject("volume-snapshots", gettext_noop("volume snapshots"), _SNAPSHOTS),
-            _Subject(
+            _TemplateSubject("volume-snapshots", gettext_noop("volume snapshots"), _SNAPSHOTS),
+            _TemplateSubject(
                 "volume-snapshot-classes",
                 gettext_noop("volume snapshot classes"),
                 (("snapshot.storage.k8s.io", "volumesnapshotclasses volumesnapshotcontents"),),
             ),
         ),
         gettext_noop("Network"): (
-            _Subject(
+            _TemplateSubject(
                 "network-resources",
                 gettext_noop("network resources"),
                 (
@@ -233,9 +237,11 @@ _LEVELS: dict[Level, dict[str, tuple[_Subject, ...]]] = {
             ),
         ),
         gettext_noop("Monitoring"): (
-            _Subject("cluster-monitoring", gettext_noop("cluster monitoring"), _METRICS, ("view",)),
-            _Subject("alerting-policies", gettext_noop("alerting policies"), _ALERTS),
-            _Subject(
+            _TemplateSubject(
+                "cluster-monitoring", gettext_noop("cluster monitoring"), _METRICS, ("view",)
+            ),
+            _TemplateSubject("alerting-policies", gettext_noop("alerting policies"), _ALERTS),
+            _TemplateSubject(
                 "alerting-messages",
                 gettext_noop("alerting messages"),
                 (("alerting.kubesphere.io", "alerts clusteralerts globalalerts"),),
@@ -243,12 +249,12 @@ _LEVELS: dict[Level, dict[str, tuple[_Subject, ...]]] = {
             ),
         ),
         gettext_noop("Access control"): (
-            _Subject(
+            _TemplateSubject(
                 "members",
                 gettext_noop("cluster members"),
                 ((_RBAC, "clusterrolebindings rolebindings"),),
             ),
-            _Subject(
+            _TemplateSubject(
                 "roles",
                 gettext_noop("cluster roles"),
                 ((_RBAC, "clusterroles"), _NATIVE_ROLES),
@@ -256,7 +262,7 @@ _LEVELS: dict[Level, dict[str, tuple[_Subject, ...]]] = {
             ),
         ),
         gettext_noop("Cluster settings"): (
-            _Subject(
+            _TemplateSubject(
                 "cluster-settings",
                 gettext_noop("cluster settings"),
                 (("cluster.kubesphere.io", "clusters"), ("gateway.kubesphere.io", ALL)),
@@ -265,36 +271,36 @@ _LEVELS: dict[Level, dict[str, tuple[_Subject, ...]]] = {
     },
     Level.PROJECT: {
         gettext_noop("Workloads"): (
-            _Subject("app-workloads", gettext_noop("workloads"), _WORKLOADS, use=_USE),
+            _TemplateSubject("app-workloads", gettext_noop("workloads"), _WORKLOADS, use=_USE),
         ),
         gettext_noop("Storage"): (
-            _Subject("volumes", gettext_noop("volumes"), (("", "persistentvolumeclaims"),)),
-            _Subject("snapshots", gettext_noop("volume snapshots"), _SNAPSHOTS),
+            _TemplateSubject("volumes", gettext_noop("volumes"), (("", "persistentvolumeclaims"),)),
+            _TemplateSubject("snapshots", gettext_noop("volume snapshots"), _SNAPSHOTS),
         ),
         gettext_noop("Configuration"): (
-            _Subject("secrets", gettext_noop("secrets"), (("", "secrets"),)),
-            _Subject("configmaps", gettext_noop("config maps"), (("", "configmaps"),)),
-            _Subject(
+            _TemplateSubject("secrets", gettext_noop("secrets"), (("", "secrets"),)),
+            _TemplateSubject("configmaps", gettext_noop("config maps"), (("", "configmaps"),)),
+            _TemplateSubject(
                 "serviceaccount", gettext_noop("service accounts"), (("", "serviceaccounts"),)
             ),
         ),
         gettext_noop("Monitoring"): (
-            _Subject("alerting-policies", gettext_noop("alerting policies"), _ALERTS),
-            _Subject(
+            _TemplateSubject("alerting-policies", gettext_noop("alerting policies"), _ALERTS),
+            _TemplateSubject(
                 "alerting-messages",
                 gettext_noop("alerting messages"),
                 (("alerting.kubesphere.io", "alerts"),),
                 ("view",),
             ),
-            _Subject(
+            _TemplateSubject(
                 "custom-monitoring",
                 gettext_noop("custom monitoring"),
                 (("monitoring.kubesphere.io", "dashboards"), ("metrics.k8s.io", "pods")),
             ),
         ),
         gettext_noop("Access control"): (
-            _Subject("members", gettext_noop("members"), ((_RBAC, "rolebindings"),)),
-            _Subject(
+            _TemplateSubject("members", gettext_noop("members"), ((_RBAC, "rolebindings"),)),
+            _TemplateSubject(
                 "roles",
                 gettext_noop("project roles"),
                 (_NATIVE_ROLES,),
@@ -302,7 +308,7 @@ _LEVELS: dict[Level, dict[str, tuple[_Subject, ...]]] = {
             ),
         ),
         gettext_noop("Project settings"): (
-            _Subject(
+            _TemplateSubject(
                 "project-settings",
                 gettext_noop("project settings"),
                 (("", "resourcequotas limitranges namespaces"),),
@@ -313,11 +319,11 @@ _LEVELS: dict[Level, dict[str, tuple[_Subject, ...]]] = {
 }
 
 
-def _rules(types: Types, verbs: tuple[str, ...]) -> Rules:
+def _rules(types: ResourceTypes, verbs: tuple[str, ...]) -> Rules:
     return tuple(Rule(verbs, (group,), tuple(names.split())) for group, names in types)
 
 
-def _template(level: Level, module: str, subject: _Subject, verb: str) -> Template:
+def _template(level: Level, module: str, subject: _TemplateSubject, verb: str) -> Template:
     types = subject.types if verb != "create" else subject.types[:1]
     verbs = {"view": READ, "create": ("create",), "manage": MANAGE}[verb]
     rules = _rules(types, verbs) + (_rules(subject.use, MANAGE) if verb == "manage" else ())

@@ -14,10 +14,10 @@ from console.kube.errors import ServerError
 from console.kube.gvr import GVR, NAMESPACES, USERS
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.runtime import Runtime
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 from rbac.authorizer import Authorizer, is_usable
 from rbac.memberships import identity_of
-from rbac.rules import Question, as_requested
+from rbac.rules import AccessQuestion, normalize_question
 
 #: Every authenticated user may create these reviews (`system:basic-user`).
 REVIEWS = GVR("authorization.k8s.io", "v1", "selfsubjectaccessreviews")
@@ -29,7 +29,7 @@ AT_ONCE, SECOND_LOOK = 8, 1.0
 @dataclass(frozen=True, slots=True)
 class Disagreement:
     who: str
-    asked: Question
+    asked: AccessQuestion
     here: bool
 
     def __str__(self) -> str:
@@ -42,7 +42,7 @@ class Disagreement:
         return f"{what}: the console {here} this, kube-apiserver {there} it"
 
 
-def people(runtime: Runtime) -> list[Identity]:
+def usable_identities(runtime: Runtime) -> list[Identity]:
     """Return all users who may sign in, sorted by name."""
     found = []
     for entry in runtime.informer(USERS).store.snapshot().entries.values():
@@ -54,14 +54,14 @@ def people(runtime: Runtime) -> list[Identity]:
     return sorted(found, key=lambda identity: identity.name)
 
 
-def questions(
+def random_questions(
     runtime: Runtime, types: Iterable[GVR], count: int, seed: int
-) -> list[tuple[Identity, Question]]:
+) -> list[tuple[Identity, AccessQuestion]]:
     """Return `count` random questions about all users, types and projects. Equal seeds give equal
     questions.
     """
     chance = random.Random(seed)  # noqa: S311  no secret
-    who, known = people(runtime), sorted(types)
+    who, known = usable_identities(runtime), sorted(types)
     places = sorted(key.name for key in runtime.informer(NAMESPACES).store.snapshot().entries)
     if not who or not known:
         return []
@@ -69,21 +69,21 @@ def questions(
     for _ in range(count):
         gvr = chance.choice(known)
         place = chance.choice(["", *places])
-        asked = Question(chance.choice(VERBS), gvr.group, gvr.resource, namespace=place)
+        asked = AccessQuestion(chance.choice(VERBS), gvr.group, gvr.resource, namespace=place)
         if gvr == NAMESPACES:
-            asked = as_requested(asked._replace(name=place))
+            asked = normalize_question(asked._replace(name=place))
         found.append((chance.choice(who), asked))
     return found
 
 
 async def compare(
-    runtime: Runtime, asked: Sequence[tuple[Identity, Question]]
+    runtime: Runtime, asked: Sequence[tuple[Identity, AccessQuestion]]
 ) -> list[Disagreement]:
     """Return the decisions that differ. Raise `ApiError` if kube-apiserver does not answer."""
     authorizer = Authorizer(runtime)
     slots = asyncio.Semaphore(AT_ONCE)
 
-    async def look(identity: Identity, question: Question) -> Disagreement | None:
+    async def look(identity: Identity, question: AccessQuestion) -> Disagreement | None:
         async with slots:
             there = await _review(runtime, identity, question)
         here = authorizer.access_for(identity).can(
@@ -101,7 +101,7 @@ async def compare(
     return [found for found in await asyncio.gather(*(look(*one) for one in again)) if found]
 
 
-async def _review(runtime: Runtime, identity: Identity, asked: Question) -> bool:
+async def _review(runtime: Runtime, identity: Identity, asked: AccessQuestion) -> bool:
     body = {
         "apiVersion": REVIEWS.group_version,
         "kind": "SelfSubjectAccessReview",
@@ -110,5 +110,5 @@ async def _review(runtime: Runtime, identity: Identity, asked: Question) -> bool
     answer = await runtime.as_user(identity).create(REVIEWS, body, stored=False)
     status = answer.get("status")
     if not isinstance(status, dict) or not isinstance(status.get("allowed"), bool):
-        raise ServerError(502, Sentence("The response from the Kubernetes API could not be parsed"))
+        raise ServerError(502, Message("The response from the Kubernetes API could not be parsed"))
     return bool(status["allowed"])

@@ -25,35 +25,35 @@ from console.kube.gvr import (
 from console.kube.runtime import Runtime
 from rbac.names import GLOBAL_BINDING, GLOBAL_ROLE, WORKSPACE_ROLE, source_of
 from rbac.platform import PlatformProjector
-from rbac.tenants import TenantProjector
+from rbac.tenants import WorkspaceProjector
 
-Sync = Callable[["Projectors", Request], Awaitable[Result]]
+SyncCallback = Callable[["RuntimeProjectors", Request], Awaitable[Result]]
 
 
-class Projectors:
+class RuntimeProjectors:
     """The projectors of one runtime, shared by its reconcilers."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.platform = PlatformProjector(runtime)
-        self.tenants = TenantProjector(runtime)
+        self.tenants = WorkspaceProjector(runtime)
 
 
-_projectors: "WeakKeyDictionary[Runtime, Projectors]" = WeakKeyDictionary()
+_projectors: "WeakKeyDictionary[Runtime, RuntimeProjectors]" = WeakKeyDictionary()
 
 
 class ProjectionReconciler:
-    def __init__(self, runtime: Runtime, name: str, gvr: GVR, sync: Sync) -> None:
+    def __init__(self, runtime: Runtime, name: str, gvr: GVR, sync: SyncCallback) -> None:
         self.name, self.gvr, self._sync = name, gvr, sync
         found = _projectors.get(runtime)
         if found is None:
-            found = _projectors[runtime] = Projectors(runtime)
+            found = _projectors[runtime] = RuntimeProjectors(runtime)
         self._projectors = found
 
     async def reconcile(self, request: Request) -> Result:
         return await self._sync(self._projectors, request)
 
 
-async def _projected(projectors: Projectors, request: Request) -> Result:
+async def _projected(projectors: RuntimeProjectors, request: Request) -> Result:
     """Reconcile a changed native object that the console created. Other native objects are ignored."""
     source = source_of(request.name)
     match source.level if source else "", source.name if source else "":
@@ -68,12 +68,12 @@ async def _projected(projectors: Projectors, request: Request) -> Result:
     return Result()
 
 
-async def _user(projectors: Projectors, request: Request) -> Result:
+async def _user(projectors: RuntimeProjectors, request: Request) -> Result:
     done = await projectors.platform.sync_user(request.name)
     return await projectors.tenants.sync_user(request.name) if done == Result() else done
 
 
-_SYNCS: tuple[tuple[str, GVR, Sync], ...] = (
+_SYNCS: tuple[tuple[str, GVR, SyncCallback], ...] = (
     ("globalrole", GLOBAL_ROLES, lambda p, r: p.platform.sync_role(r.name)),
     ("globalrolebinding", GLOBAL_ROLE_BINDINGS, lambda p, r: p.platform.sync_binding(r.name)),
     ("workspacerole", WORKSPACE_ROLES, lambda p, r: p.tenants.sync_role(r.name)),
@@ -87,7 +87,7 @@ _SYNCS: tuple[tuple[str, GVR, Sync], ...] = (
 )
 
 
-def _factory(name: str, gvr: GVR, sync: Sync) -> Factory:
+def _factory(name: str, gvr: GVR, sync: SyncCallback) -> Factory:
     return lambda runtime: ProjectionReconciler(runtime, name, gvr, sync)
 
 

@@ -18,20 +18,20 @@ from rbac.rules import ALL, Rule, Rules
 
 #: Maximum number of comparisons of a single permission with a rule per check, because checks run on
 #: an event loop.
-MOST = 500_000
+MAX_COMPARISONS = 500_000
 
 
-class Comparison:
+class ComparisonBudget:
     """The remaining comparison budget, shared by several lists of rules that are checked together."""
 
-    remaining = MOST
+    remaining = MAX_COMPARISONS
 
 
-def uncovered(held: Rules, wanted: Iterable[Rule], within: Comparison | None = None) -> Rules:
+def uncovered(held: Rules, wanted: Iterable[Rule], within: ComparisonBudget | None = None) -> Rules:
     """Return the part of `wanted` that `held` does not cover: single permissions, or the whole rule
     if it is too large to be split.
     """
-    sets, within = [_Held.of(rule) for rule in held], within or Comparison()
+    sets, within = [_HeldRule.of(rule) for rule in held], within or ComparisonBudget()
     return tuple(dict.fromkeys(part for rule in wanted for part in _uncovered(sets, rule, within)))
 
 
@@ -39,7 +39,7 @@ def covers(held: Rules, wanted: Iterable[Rule]) -> bool:
     return not uncovered(held, wanted)
 
 
-class _Held(NamedTuple):
+class _HeldRule(NamedTuple):
     """A rule prepared for lookups. `of_all` contains the subresources that the rule allows for all
     resources.
     """
@@ -64,7 +64,7 @@ class _Held(NamedTuple):
         )
 
 
-def _uncovered(held: list[_Held], wanted: Rule, within: Comparison) -> Iterator[Rule]:
+def _uncovered(held: list[_HeldRule], wanted: Rule, within: ComparisonBudget) -> Iterator[Rule]:
     if any(_covers(rule, wanted) for rule in held):
         return
     size = _size(wanted) * max(1, len(held))
@@ -88,7 +88,7 @@ def _parts(rule: Rule) -> Iterator[Rule]:
         yield Rule((verb,), non_resource_urls=(url,))
 
 
-def _covers(held: _Held, wanted: Rule) -> bool:
+def _covers(held: _HeldRule, wanted: Rule) -> bool:
     return (
         (ALL in held.verbs or held.verbs.issuperset(wanted.verbs))
         and (ALL in held.groups or held.groups.issuperset(wanted.api_groups))
@@ -98,20 +98,20 @@ def _covers(held: _Held, wanted: Rule) -> bool:
     )
 
 
-def _has_resource(held: _Held, resource: str) -> bool:
+def _has_resource(held: _HeldRule, resource: str) -> bool:
     if ALL in held.resources or resource in held.resources:
         return True
     _, slash, subresource = resource.partition("/")
     return bool(slash) and subresource in held.of_all
 
 
-def _has_names(held: _Held, wanted: Rule) -> bool:
+def _has_names(held: _HeldRule, wanted: Rule) -> bool:
     if not held.names:
         return True
     return bool(wanted.resource_names) and held.names.issuperset(wanted.resource_names)
 
 
-def _has_url(held: _Held, url: str) -> bool:
+def _has_url(held: _HeldRule, url: str) -> bool:
     return any(
         pattern == url or (pattern.endswith(ALL) and url.startswith(pattern.rstrip(ALL)))
         for pattern in held.urls

@@ -12,11 +12,11 @@ from console.ui.clusterkinds import Kinds
 from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.registry import kinds
 from rbac.authorizer import Authorizer
-from rbac.levels import Levels
+from rbac.levels import RoleLevels
 from rbac.rules import Rule, Rules
 
 
-class _MemberReads:
+class _MemberObjects:
     """Object source for the permissions in a member cluster: the member's own objects and the users
     of the host cluster.
     """
@@ -28,24 +28,24 @@ class _MemberReads:
         return (self._host if gvr == USERS else self._member).informer(gvr)
 
 
-def cluster_of(name: str, runtime: Runtime, *, prometheus: Prometheus | None = None) -> Cluster:
+def create_cluster(name: str, runtime: Runtime, *, prometheus: Prometheus | None = None) -> Cluster:
     """Return a cluster that uses this runtime. The host cluster must be added before member
     clusters.
     """
-    reads: Reads = runtime if name == HOST else _MemberReads(clusters.host.runtime, runtime)
+    reads: Reads = runtime if name == HOST else _MemberObjects(clusters.host.runtime, runtime)
     return Cluster(name, runtime, Authorizer(reads), Kinds(kinds, runtime.types), prometheus)
 
 
-def use_host(runtime: Runtime, *, prometheus: Prometheus | None = None) -> Cluster:
+def set_host_cluster(runtime: Runtime, *, prometheus: Prometheus | None = None) -> Cluster:
     """Make `runtime` the runtime of the process and of its host cluster."""
     set_runtime(runtime)
-    host = cluster_of(HOST, runtime, prometheus=prometheus)
+    host = create_cluster(HOST, runtime, prometheus=prometheus)
     clusters.add(host)
     return host
 
 
-def no_host() -> None:
-    """Undo `use_host`. Used by tests."""
+def unset_host_cluster() -> None:
+    """Undo `set_host_cluster`. Used by tests."""
     set_runtime(None)
     clusters.remove(HOST)
 
@@ -58,11 +58,11 @@ def get_authorizer() -> Authorizer:
     return found
 
 
-def beyond_anywhere(identity: Identity, other: Identity) -> Rules | None:
+def excess_permissions(identity: Identity, other: Identity) -> Rules | None:
     """Return the permissions that `other` is granted in any cluster and that `identity` does not
     have there.
 
-    Return None while the grants are uncertain (see `Levels.beyond_name`). Raise RuntimeError
+    Return None while the grants are uncertain (see `RoleLevels.beyond_name`). Raise RuntimeError
     like `get_authorizer`.
     """
     missing: list[Rule] = []
@@ -70,7 +70,7 @@ def beyond_anywhere(identity: Identity, other: Identity) -> Rules | None:
         authorizer = cluster.authorizer
         if not isinstance(authorizer, Authorizer):
             return None
-        levels = Levels(cluster.runtime, authorizer, natively=cluster.name != HOST)
+        levels = RoleLevels(cluster.runtime, authorizer, natively=cluster.name != HOST)
         found = levels.excess_of_name(identity, other)
         if found is None:
             return None
@@ -78,6 +78,6 @@ def beyond_anywhere(identity: Identity, other: Identity) -> Rules | None:
     return tuple(dict.fromkeys(missing))
 
 
-def get_levels() -> Levels:
+def get_role_levels() -> RoleLevels:
     """Return the host cluster's role levels. Raise RuntimeError like `get_authorizer`."""
-    return Levels(get_runtime(), get_authorizer())
+    return RoleLevels(get_runtime(), get_authorizer())

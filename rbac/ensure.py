@@ -20,7 +20,7 @@ AT_ONCE = 8
 _MEANING = ("rules", "aggregationRule", "roleRef", "subjects", "spec")
 
 
-async def ensure(
+async def apply_state(
     client: ConsoleClient,
     gvr: GVR,
     entry: Entry[Any] | None,
@@ -42,7 +42,7 @@ async def ensure(
     return True
 
 
-async def a_few_at_a_time(doings: Iterable[Callable[[], Awaitable[object]]]) -> None:
+async def run_concurrently(doings: Iterable[Callable[[], Awaitable[object]]]) -> None:
     """Run all operations, at most `AT_ONCE` concurrently, even if some fail. Raise the first error
     after all have finished.
     """

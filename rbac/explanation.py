@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from rbac.index import Index, Who
-from rbac.resolver import Grant, Rights
-from rbac.rules import Question, Rules, any_allows
+from rbac.index import GrantIndex, SubjectKey
+from rbac.resolver import Grant, SubjectRights
+from rbac.rules import AccessQuestion, Rules, any_allows
 
 _RBAC = "rbac.authorization.k8s.io"
 
@@ -18,7 +18,7 @@ class Explanation:
     list the bindings.
     """
 
-    asked: Question
+    asked: AccessQuestion
     because: tuple[Grant, ...] = ()
     granters: tuple[str, ...] = ()
 
@@ -27,7 +27,9 @@ class Explanation:
         return bool(self.because)
 
 
-def explain(rights: Rights, asked: Question, index: Index, who: Who) -> Explanation:
+def explain(
+    rights: SubjectRights, asked: AccessQuestion, index: GrantIndex, who: SubjectKey
+) -> Explanation:
     because = tuple(
         grant
         for grant in index.grants_of(who)
@@ -36,12 +38,12 @@ def explain(rights: Rights, asked: Question, index: Index, who: Who) -> Explanat
     if because:
         return Explanation(asked, because)
     bindings = "rolebindings" if asked.namespace else "clusterrolebindings"
-    if not rights.allows(Question("list", _RBAC, bindings, namespace=asked.namespace)):
+    if not rights.allows(AccessQuestion("list", _RBAC, bindings, namespace=asked.namespace)):
         return Explanation(asked)
     return Explanation(asked, granters=granters(index, asked))
 
 
-def granters(index: Index, asked: Question) -> tuple[str, ...]:
+def granters(index: GrantIndex, asked: AccessQuestion) -> tuple[str, ...]:
     """Return the subjects that could grant the permission: users and groups that may create
     bindings there and have the permission themselves, because kube-apiserver rejects bindings
     that grant more than their creator has.
@@ -51,7 +53,7 @@ def granters(index: Index, asked: Question) -> tuple[str, ...]:
     for who, rules in index.holders(asked.namespace):
         if not who.partition(" ")[2].startswith("system:"):
             held[who] = held.get(who, ()) + rules
-    granting = Question("create", _RBAC, bindings, namespace=asked.namespace)
+    granting = AccessQuestion("create", _RBAC, bindings, namespace=asked.namespace)
     return tuple(
         who
         for who, rules in sorted(held.items())

@@ -10,10 +10,10 @@ from console.kube.projections import GlobalRoleBinding
 from console.kube.runtime import Reads
 from console.kube.store import Entry
 from rbac.levels import TYPES, Level, RoleScope, subjects_of
-from rbac.names import Source, source_of
+from rbac.names import ProjectionSource, source_of
 
 
-class Holding(NamedTuple):
+class RoleHolder(NamedTuple):
     """One subject of one binding.
 
     `subject` has the form `User ann`. `namespace` is the binding's namespace or "". `source` is
@@ -24,7 +24,7 @@ class Holding(NamedTuple):
     namespace: str
     binding: str
     subject: str
-    source: Source | None
+    source: ProjectionSource | None
 
     @property
     def kind(self) -> str:
@@ -35,7 +35,7 @@ class Holding(NamedTuple):
         return self.subject.partition(" ")[2]
 
 
-def holders(source: Reads, place: RoleScope, role: str) -> Iterator[Holding]:
+def holders(source: Reads, place: RoleScope, role: str) -> Iterator[RoleHolder]:
     """Yield the holders of `role`, sorted by name. For a ClusterRole, this includes RoleBindings in
     single projects.
     """
@@ -46,7 +46,7 @@ def holders(source: Reads, place: RoleScope, role: str) -> Iterator[Holding]:
     yield from sorted(found, key=lambda one: (one.subject, one.namespace, one.binding))
 
 
-def _given(source: Reads, gvr: GVR, place: RoleScope, role: str) -> Iterator[Holding]:
+def _given(source: Reads, gvr: GVR, place: RoleScope, role: str) -> Iterator[RoleHolder]:
     try:
         store = source.informer(gvr).store
     except UnknownKind:
@@ -62,7 +62,7 @@ def _given(source: Reads, gvr: GVR, place: RoleScope, role: str) -> Iterator[Hol
             if place.workspace and binding.workspace != place.workspace:
                 continue
             for subject in subjects_of(binding):
-                yield Holding(
+                yield RoleHolder(
                     gvr, entry.key.namespace, entry.key.name, subject, source_of(entry.key.name)
                 )
 

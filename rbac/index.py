@@ -19,26 +19,26 @@ from console.kube.derived import Derived
 from console.kube.gvr import Key
 from console.kube.projections.roles import Binding, Role
 from console.kube.store import Entry, Store
-from rbac.resolver import Grant, Rights, RoleRef
+from rbac.resolver import Grant, RoleRef, SubjectRights
 from rbac.rules import Rules, parse_rules
 
 #: A subject: the user name and the groups.
-Who = tuple[str, tuple[str, ...]]
+SubjectKey = tuple[str, tuple[str, ...]]
 #: Maximum number of subjects whose permissions are cached, many times the number of concurrent
 #: users.
-KEPT = 20_000
+MAX_CACHED_SUBJECTS = 20_000
 
 _USER, _GROUP = "User ", "Group "
 
 
-class _Known(NamedTuple):
+class _CachedRights(NamedTuple):
     """Cached permissions. `rests_on` contains the subjects and roles they depend on."""
 
-    rights: Rights
+    rights: SubjectRights
     rests_on: frozenset[Hashable]
 
 
-class _Bindings(Derived[Binding]):
+class _BindingIndex(Derived[Binding]):
     """Bindings indexed by subject, such as `User alice` or `Group ops`. A service account is
     indexed by its user name.
 
@@ -83,7 +83,7 @@ class _Bindings(Derived[Binding]):
             self.touched.add(subject)
 
 
-class _Roles(Derived[Role]):
+class _RoleRules(Derived[Role]):
     """The rules of roles, parsed on first use. `touched` contains the RoleRefs of changed roles, or
     None if any role may have changed.
     """
@@ -116,7 +116,7 @@ class _Roles(Derived[Role]):
             self.touched.add(RoleRef(self._kind, key.namespace, key.name))
 
 
-class Index:
+class GrantIndex:
     """Index of the Roles, ClusterRoles, RoleBindings and ClusterRoleBindings of a cluster."""
 
     def __init__(
@@ -128,32 +128,32 @@ class Index:
     ) -> None:
         shared: dict[Rules, Rules] = {}
         self._roles = {
-            kind: _Roles(kind, store, shared)
+            kind: _RoleRules(kind, store, shared)
             for kind, store in (("Role", roles), ("ClusterRole", cluster_roles))
         }
-        self._bindings = _Bindings(bindings)
-        self._cluster_bindings = _Bindings(cluster_bindings)
-        self._known: dict[Who, _Known] = {}
+        self._bindings = _BindingIndex(bindings)
+        self._cluster_bindings = _BindingIndex(cluster_bindings)
+        self._known: dict[SubjectKey, _CachedRights] = {}
         self._lock = Lock()
 
-    def rights_of(self, who: Who) -> Rights:
+    def rights_of(self, who: SubjectKey) -> SubjectRights:
         with self._lock:
             self._catch_up()
             found = self._known.get(who)
             if found is None:
-                if len(self._known) >= KEPT:
+                if len(self._known) >= MAX_CACHED_SUBJECTS:
                     self._invalidate(None)
                 found = self._known[who] = self._calculate(who)
             return found.rights
 
-    def grants_of(self, who: Who) -> tuple[Grant, ...]:
+    def grants_of(self, who: SubjectKey) -> tuple[Grant, ...]:
         """Return all grants of the subject with their origin."""
         with self._lock:
             self._catch_up()
             return tuple(self._grants(who))
 
     def catch_up(self) -> None:
-        """Process changes of the stores and mark outdated `Rights` objects as `stale`."""
+        """Process changes of the stores and mark outdated `SubjectRights` objects as `stale`."""
         with self._lock:
             self._catch_up()
 
@@ -178,8 +178,8 @@ class Index:
     # The lock is held in the following methods.
 
     def _catch_up(self) -> None:
-        parts: list[_Bindings | _Roles] = [self._bindings, self._cluster_bindings]
-        taken = [_take(part) for part in (*parts, *self._roles.values())]
+        parts: list[_BindingIndex | _RoleRules] = [self._bindings, self._cluster_bindings]
+        taken = [_take_changes(part) for part in (*parts, *self._roles.values())]
         if None in taken:
             self._invalidate(None)
         elif touched := {one for some in taken for one in some or ()}:
@@ -195,12 +195,12 @@ class Index:
         for who in found:
             self._known.pop(who).rights.stale = True
 
-    def _calculate(self, who: Who) -> "_Known":
+    def _calculate(self, who: SubjectKey) -> "_CachedRights":
         grants = tuple(self._grants(who))
         rests_on = frozenset({*subjects_for(who), *(grant.role for grant in grants)})
-        return _Known(Rights(grants), rests_on)
+        return _CachedRights(SubjectRights(grants), rests_on)
 
-    def _grants(self, who: Who) -> Iterator[Grant]:
+    def _grants(self, who: SubjectKey) -> Iterator[Grant]:
         for subject in subjects_for(who):
             for binding in self._cluster_bindings.of(subject).values():
                 yield self._grant("", subject, binding)
@@ -216,7 +216,7 @@ class Index:
         return found.of(Key(role.namespace, role.name)) if found is not None else ()
 
 
-def _take(part: _Bindings | _Roles) -> set[Hashable] | None:
+def _take_changes(part: _BindingIndex | _RoleRules) -> set[Hashable] | None:
     """Return the changes since the last call, or None if everything may have changed."""
     with part.current():
         touched, part.touched = part.touched, set()
@@ -244,7 +244,7 @@ def subjects_of(binding: Binding) -> Iterator[str]:
             yield f"{_USER}system:serviceaccount:{place}:{name}"
 
 
-def subjects_for(who: Who) -> Iterator[str]:
+def subjects_for(who: SubjectKey) -> Iterator[str]:
     """Yield the subject names through which a binding can apply to `who`."""
     user, groups = who
     yield _USER + user

@@ -35,9 +35,9 @@ from console.kube.projections.roles import Binding
 from console.kube.runtime import Reads
 from console.kube.store import Entry, Store
 from rbac.authorizer import Authorizer, is_admin_binding, is_reserved
-from rbac.covering import Comparison, uncovered
+from rbac.covering import ComparisonBudget, uncovered
 from rbac.resolver import Grant
-from rbac.rules import EVERYTHING, Question, Rules, any_allows, parse_rules
+from rbac.rules import EVERYTHING, AccessQuestion, Rules, any_allows, parse_rules
 
 
 class Level(StrEnum):
@@ -47,7 +47,7 @@ class Level(StrEnum):
     PROJECT = "project"
 
 
-class Types(NamedTuple):
+class LevelTypes(NamedTuple):
     """The resource types and kinds of a level's roles and bindings."""
 
     roles: GVR
@@ -57,12 +57,14 @@ class Types(NamedTuple):
 
 
 TYPES = {
-    Level.GLOBAL: Types(GLOBAL_ROLES, GLOBAL_ROLE_BINDINGS, "GlobalRole", "GlobalRoleBinding"),
-    Level.CLUSTER: Types(CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, "ClusterRole", "ClusterRoleBinding"),
-    Level.WORKSPACE: Types(
+    Level.GLOBAL: LevelTypes(GLOBAL_ROLES, GLOBAL_ROLE_BINDINGS, "GlobalRole", "GlobalRoleBinding"),
+    Level.CLUSTER: LevelTypes(
+        CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, "ClusterRole", "ClusterRoleBinding"
+    ),
+    Level.WORKSPACE: LevelTypes(
         WORKSPACE_ROLES, WORKSPACE_ROLE_BINDINGS, "WorkspaceRole", "WorkspaceRoleBinding"
     ),
-    Level.PROJECT: Types(ROLES, ROLE_BINDINGS, "Role", "RoleBinding"),
+    Level.PROJECT: LevelTypes(ROLES, ROLE_BINDINGS, "Role", "RoleBinding"),
 }
 #: Levels that use native Kubernetes objects, so that kube-apiserver compares permissions.
 NATIVE = frozenset({Level.CLUSTER, Level.PROJECT})
@@ -77,7 +79,7 @@ class RoleScope(NamedTuple):
     namespace: str = ""
 
 
-class Held(NamedTuple):
+class HeldRole(NamedTuple):
     """A role granted through KubeSphere objects. `subject` has the form `User ann` or `Group ops`."""
 
     place: RoleScope
@@ -87,7 +89,7 @@ class Held(NamedTuple):
     rules: Rules
 
 
-class Levels:
+class RoleLevels:
     """The permissions of users at each level. Set `natively` for clusters where only native
     Kubernetes roles count, such as member clusters.
     """
@@ -128,14 +130,14 @@ class Levels:
         versions = (roles.version, bindings.version)
         kept = _of_platform.get(roles)
         if kept is None or kept.bindings is not bindings or kept.versions != versions:
-            kept = _of_platform[roles] = _OfPlatform(bindings, versions, {})
+            kept = _of_platform[roles] = _PlatformRulesCache(bindings, versions, {})
         found = kept.rules.get(identity)
         if found is None:
-            held = _held(Level.GLOBAL, roles, bindings, identity)
+            held = _held_roles(Level.GLOBAL, roles, bindings, identity)
             found = kept.rules[identity] = tuple(rule for one in held for rule in one.rules)
         return found
 
-    def is_allowed(self, identity: Identity, asked: Question, place: RoleScope) -> bool:
+    def is_allowed(self, identity: Identity, asked: AccessQuestion, place: RoleScope) -> bool:
         """Return True if a role at these levels allows the request in this scope. Used where
         kube-apiserver cannot decide.
         """
@@ -164,7 +166,7 @@ class Levels:
         """
         bindings = self._store(GLOBAL_ROLE_BINDINGS, acting=False)
         return bindings is not None and any(
-            is_admin_binding(entry.projection) for _, entry in _naming(bindings, identity)
+            is_admin_binding(entry.projection) for _, entry in _bindings_of(bindings, identity)
         )
 
     def _is_certain(self, gvr: GVR) -> bool:
@@ -189,7 +191,7 @@ class Levels:
             given.setdefault(RoleScope(level, namespace=grant.namespace), []).append(grant.rules)
         for one in self.roles_of(other, acting=False):
             given.setdefault(one.place, []).append(one.rules)
-        comparison = Comparison()
+        comparison = ComparisonBudget()
         missing = (
             uncovered(
                 self.held_rules(identity, place),
@@ -200,13 +202,13 @@ class Levels:
         )
         return tuple(dict.fromkeys(rule for rules in missing for rule in rules))
 
-    def roles_of(self, identity: Identity, *, acting: bool) -> Iterator[Held]:
+    def roles_of(self, identity: Identity, *, acting: bool) -> Iterator[HeldRole]:
         """Yield the platform and workspace roles of `identity`."""
         for level in self._ours:
             types = TYPES[level]
             roles, bindings = self._store(types.roles, acting), self._store(types.bindings, acting)
             if roles is not None and bindings is not None:
-                yield from _held(level, roles, bindings, identity)
+                yield from _held_roles(level, roles, bindings, identity)
 
     def _store(self, gvr: GVR, acting: bool) -> Store[Any] | None:
         """Return the store, or None if its objects don't count."""
@@ -219,7 +221,7 @@ class Levels:
         return None if doubtful else informer.store
 
 
-class _OfPlatform(NamedTuple):
+class _PlatformRulesCache(NamedTuple):
     """Cached platform rules at these store versions. List rows and workspaces request them
     repeatedly.
     """
@@ -229,14 +231,14 @@ class _OfPlatform(NamedTuple):
     rules: dict[Identity, Rules]
 
 
-_of_platform: "WeakKeyDictionary[Store[Any], _OfPlatform]" = WeakKeyDictionary()
+_of_platform: "WeakKeyDictionary[Store[Any], _PlatformRulesCache]" = WeakKeyDictionary()
 
 
-def _held(
+def _held_roles(
     level: Level, roles: Store[Any], bindings: Store[Any], identity: Identity
-) -> Iterator[Held]:
+) -> Iterator[HeldRole]:
     types = TYPES[level]
-    for subject, entry in _naming(bindings, identity):
+    for subject, entry in _bindings_of(bindings, identity):
         binding = entry.projection
         role: Entry[Any] | None = roles.get(Key("", binding.role))
         if role is None or binding.role_kind not in (types.role_kind, ""):
@@ -245,10 +247,10 @@ def _held(
         if level is Level.WORKSPACE and not (workspace and workspace == binding.workspace):
             continue
         rules = parse_rules(role.original().get("rules"))
-        yield Held(RoleScope(level, workspace), binding.role, entry.key.name, subject, rules)
+        yield HeldRole(RoleScope(level, workspace), binding.role, entry.key.name, subject, rules)
 
 
-def _naming(bindings: Store[Any], identity: Identity) -> Iterator[tuple[str, Entry[Any]]]:
+def _bindings_of(bindings: Store[Any], identity: Identity) -> Iterator[tuple[str, Entry[Any]]]:
     """Yield the bindings of `identity`, each with the matching subject."""
     index = indexes_of(bindings).by(_subjects_in)
     groups = (f"Group {group}" for group in identity.groups if not is_reserved(group))

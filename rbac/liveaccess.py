@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from console.kube.gvr import GVR, Key
 from console.kube.identity import Identity
 from console.kube.runtime import Reads
-from console.ui.access import Access, Doubting
+from console.ui.access import Access, ConfirmableAccess
 from console.ui.clusters import Cluster
 from rbac.memberships import groups_of
 
@@ -45,9 +45,9 @@ class LiveAccess:
         return self._current_access.rights_version()
 
     def permissions_stale(self) -> bool:
-        """Implement `console.ui.access.Doubting`."""
+        """Implement `console.ui.access.ConfirmableAccess`."""
         now = self._current_access
-        return isinstance(now, Doubting) and now.permissions_stale()
+        return isinstance(now, ConfirmableAccess) and now.permissions_stale()
 
     @property
     def _current_access(self) -> Access:

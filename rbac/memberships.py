@@ -41,7 +41,7 @@ def groups_of(source: Reads, user: str) -> tuple[str, ...]:
         users, groups, bindings = (source.informer(gvr) for gvr in (USERS, *SOURCES))
     except UnknownKind:
         return ()
-    if not (_counts(groups, users) and _counts(bindings, users)):
+    if not (_is_usable(groups, users) and _is_usable(bindings, users)):
         return ()
     found = bindings_of(bindings.store, user)
     return tuple(sorted({name for one in found for name in _granted(groups, one.projection)}))
@@ -52,7 +52,7 @@ def identity_of(source: Reads, user: str) -> Identity:
     return Identity(user, groups_of(source, user))
 
 
-def are_known(source: Reads) -> bool:
+def are_current(source: Reads) -> bool:
     """Return True if the memberships are loaded and up to date. Check this before you use
     memberships for something that persists.
     """
@@ -81,7 +81,7 @@ def is_group_name(name: str) -> bool:
     return True
 
 
-def is_of(binding: GroupBinding, group: Group) -> bool:
+def is_member_binding(binding: GroupBinding, group: Group) -> bool:
     """Return True if the binding adds members to this group."""
     same = binding.workspace in ("", group.workspace)
     return binding.group == group.name and same and not binding.deleted and not group.deleted
@@ -89,11 +89,15 @@ def is_of(binding: GroupBinding, group: Group) -> bool:
 
 def _granted(groups: Informer[Group], binding: GroupBinding) -> Iterator[str]:
     entry = groups.store.get(Key("", binding.group))
-    if entry is not None and is_of(binding, entry.projection) and is_group_name(binding.group):
+    if (
+        entry is not None
+        and is_member_binding(binding, entry.projection)
+        and is_group_name(binding.group)
+    ):
         yield binding.group
 
 
-def _counts(informer: Informer[Any], users: Informer[Any]) -> bool:
+def _is_usable(informer: Informer[Any], users: Informer[Any]) -> bool:
     freshness = informer.freshness
     if not freshness.synced:
         return False

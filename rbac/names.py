@@ -8,10 +8,10 @@ PREFIX = "quarterdeck:"
 GLOBAL_ROLE, GLOBAL_BINDING = "globalrole", "globalrolebinding"
 WORKSPACE_ROLE = "workspacerole"
 #: Suffix for the role that a workspace role has on the workspace object.
-ITSELF = ":workspace"
+WORKSPACE_SUFFIX = ":workspace"
 
 
-class Source(NamedTuple):
+class ProjectionSource(NamedTuple):
     """The source of a created object. `level` is one of the constants above, `name` is the name of
     the source object.
     """
@@ -24,14 +24,14 @@ def projected_name(level: str, name: str) -> str:
     return f"{PREFIX}{level}:{name}"
 
 
-def source_of(projected: str) -> Source | None:
+def source_of(projected: str) -> ProjectionSource | None:
     """Return the source of a created object, or None for other objects. Source names contain no
     colon, so the name can be split.
     """
     if not projected.startswith(PREFIX):
         return None
     level, _, name = projected.removeprefix(PREFIX).partition(":")
-    return Source(level, name.removesuffix(ITSELF)) if name else None
+    return ProjectionSource(level, name.removesuffix(WORKSPACE_SUFFIX)) if name else None
 
 
 def member_name(workspace: str, user: str) -> str:

@@ -20,11 +20,11 @@ from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from rbac.authorizer import is_admin_binding
 from rbac.disabledsubjects import DisabledSubjects
-from rbac.ensure import ensure
+from rbac.ensure import apply_state
 from rbac.names import GLOBAL_BINDING, GLOBAL_ROLE, projected_name
 from rbac.projection import (
     Manifest,
-    leaves_out,
+    has_granting_rules,
     project_global_binding,
     project_global_role,
     refused_subjects,
@@ -64,7 +64,7 @@ class PlatformProjector:
         source = self._bindings.store.get(Key("", name))
         entry = self._native_bindings.store.get(Key("", projected_name(GLOBAL_BINDING, name)))
         wanted = self._wanted_binding(source.projection) if source else None
-        changed = await ensure(self._client, CLUSTER_ROLE_BINDINGS, entry, wanted)
+        changed = await apply_state(self._client, CLUSTER_ROLE_BINDINGS, entry, wanted)
         if source is not None and (wanted is not None or is_admin_binding(source.projection)):
             await self._report(source, changed)
         return Result()
@@ -82,8 +82,8 @@ class PlatformProjector:
         source = self._roles.store.get(Key("", name))
         entry = self._native_roles.store.get(Key("", projected_name(GLOBAL_ROLE, name)))
         wanted = self._wanted_role(name)
-        await ensure(self._client, CLUSTER_ROLES, entry, wanted)
-        if source is not None and wanted is not None and leaves_out(_rules_of(source)):
+        await apply_state(self._client, CLUSTER_ROLES, entry, wanted)
+        if source is not None and wanted is not None and has_granting_rules(_rules_of(source)):
             message = (
                 "Rules that allow writing roles, bindings or users were left out of the ClusterRole"
             )

@@ -15,7 +15,7 @@ Guarantees for cluster-wide permissions:
 - Non-resource URLs are left out, because the URLs of KubeSphere's server differ from those of
   kube-apiserver.
 
-KubeSphere's server uses different names for some types (`_CALLED`): for example, permission to
+KubeSphere's server uses different names for some types (`_KUBESPHERE_NAMES`): for example, permission to
 create `workspaces` there includes the WorkspaceTemplates from which workspaces are created.
 """
 
@@ -27,8 +27,8 @@ from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections import GlobalRoleBinding, Subject
 from console.kube.projections.roles import Role
 from rbac.authorizer import is_admin_binding
-from rbac.names import GLOBAL_BINDING, GLOBAL_ROLE, ITSELF, WORKSPACE_ROLE, projected_name
-from rbac.rules import ALL, Rule, Rules, written
+from rbac.names import GLOBAL_BINDING, GLOBAL_ROLE, WORKSPACE_ROLE, WORKSPACE_SUFFIX, projected_name
+from rbac.rules import ALL, Rule, Rules, rules_to_json
 
 Manifest = dict[str, Any]
 
@@ -55,7 +55,7 @@ GRANTING = frozenset(
 _ITSELF = ("workspaces", "workspacetemplates")
 #: Type names used by KubeSphere's server: API group and resource, and the resource name in
 #: Kubernetes.
-_CALLED = {
+_KUBESPHERE_NAMES = {
     (TENANT, "workspaces"): "workspacetemplates",
     ("devops.kubesphere.io", "devops"): "devopsprojects",
     (IAM, "users/loginrecords"): "loginrecords",
@@ -95,10 +95,10 @@ def project_workspace_role(role: Role, rules: Rules) -> Manifest | None:
     """
     if not role.workspace:
         return None
-    return _role(WORKSPACE_ROLE, role, WORKSPACE_ROLES, "WorkspaceRole", _of_resources(rules))
+    return _role(WORKSPACE_ROLE, role, WORKSPACE_ROLES, "WorkspaceRole", _resource_rules(rules))
 
 
-def project_workspace_itself(role: Role, rules: Rules) -> Manifest | None:
+def project_workspace_object(role: Role, rules: Rules) -> Manifest | None:
     """Return the ClusterRole for the workspace object, which grants at most read access."""
     if not role.workspace:
         return None
@@ -111,7 +111,7 @@ def project_workspace_itself(role: Role, rules: Rules) -> Manifest | None:
             )
         )
     ]
-    return _role(WORKSPACE_ROLE, role, WORKSPACE_ROLES, "WorkspaceRole", own, ITSELF)
+    return _role(WORKSPACE_ROLE, role, WORKSPACE_ROLES, "WorkspaceRole", own, WORKSPACE_SUFFIX)
 
 
 def bind_workspace_role(
@@ -127,22 +127,24 @@ def bind_workspace_role(
         "apiVersion": f"{RBAC}/v1",
         "kind": "RoleBinding" if namespace else "ClusterRoleBinding",
         "metadata": {**meta, "namespace": namespace} if namespace else meta,
-        "roleRef": _role_ref(name if namespace else name + ITSELF),
+        "roleRef": _role_ref(name if namespace else name + WORKSPACE_SUFFIX),
         "subjects": list(subjects),
     }
 
 
 def platform_rules(rules: Rules) -> list[Rule]:
     """Return the subset of a platform role's rules that counts cluster-wide."""
-    return [part for rule in _of_resources(rules) for part in (*_safe(rule), *_called(rule))]
+    return [
+        part for rule in _resource_rules(rules) for part in (*_safe(rule), *_renamed_rules(rule))
+    ]
 
 
-def _called(rule: Rule) -> Iterator[Rule]:
+def _renamed_rules(rule: Rule) -> Iterator[Rule]:
     """Yield rules for the Kubernetes types that the rule names as KubeSphere's server does. A `*`
     already includes all names.
     """
     verbs = VERBS if ALL in rule.verbs else tuple(verb for verb in rule.verbs if verb in VERBS)
-    for (group, said), meant in _CALLED.items():
+    for (group, said), meant in _KUBESPHERE_NAMES.items():
         named = said in rule.resources and not {meant, ALL} & set(rule.resources)
         does = verbs
         if "/" in said:
@@ -170,7 +172,7 @@ def _safe(rule: Rule) -> Iterator[Rule]:
             yield Rule(allowed, groups, resources, rule.resource_names)
 
 
-def leaves_out(rules: Rules) -> bool:
+def has_granting_rules(rules: Rules) -> bool:
     """Return True if the rules allow writing types that grant permissions. The projection leaves
     these out.
     """
@@ -187,7 +189,7 @@ def _may_grant(resource: str) -> bool:
     return first == ALL or first in GRANTING
 
 
-def _of_resources(rules: Rules) -> list[Rule]:
+def _resource_rules(rules: Rules) -> list[Rule]:
     """Return the resource rules that kube-apiserver accepts in a role and that can match a request."""
     return [
         Rule(rule.verbs, rule.api_groups, rule.resources, rule.resource_names)
@@ -243,7 +245,7 @@ def _role(
         "metadata": _metadata(
             projected_name(level, role.name) + suffix, _owner(gvr, kind, role.name, role.uid)
         ),
-        "rules": written(rules),
+        "rules": rules_to_json(rules),
     }
 
 

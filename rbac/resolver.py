@@ -1,10 +1,10 @@
 """The permissions of one subject, calculated from all its grants.
 
 Guarantees:
-- `Rights` objects don't change. When a grant changes, a new object is created.
+- `SubjectRights` objects don't change. When a grant changes, a new object is created.
 - Decisions match kube-apiserver's: cluster-wide grants count everywhere, namespaced grants in
   their namespace.
-- Up to `REMEMBERED` decisions are cached.
+- Up to `MAX_CACHED_DECISIONS` decisions are cached.
 
 Thread-safe: entries are only added to the cache, and at worst a decision is calculated twice.
 """
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from console.kube.gvr import Key
-from rbac.rules import Question, Rule, Rules, any_allows, any_allows_all
+from rbac.rules import AccessQuestion, Rule, Rules, any_allows, any_allows_all
 
 #: Number of cached decisions per subject. A page makes about a hundred.
-REMEMBERED = 5_000
+MAX_CACHED_DECISIONS = 5_000
 
 
 class RoleRef(NamedTuple):
@@ -41,14 +41,14 @@ class Grant:
     rules: Rules
 
 
-class Rights:
+class SubjectRights:
     """The permissions of one subject. The index sets `stale` when they may have changed."""
 
     def __init__(self, grants: Iterable[Grant] = ()) -> None:
         self.stale = False
         self.answers: dict[tuple[str, ...], bool] = {}
-        self._namespaces: dict[Question, frozenset[str] | None] = {}
-        self._names: dict[Question, frozenset[Key]] = {}
+        self._namespaces: dict[AccessQuestion, frozenset[str] | None] = {}
+        self._names: dict[AccessQuestion, frozenset[Key]] = {}
         everywhere: list[Rule] = []
         # Rules that are identical in hundreds of namespaces are checked once. Rules from an index
         # are shared, so equal rules are the same object. Otherwise the check is only slower.
@@ -61,10 +61,10 @@ class Rights:
         self._everywhere = tuple(everywhere)
         self._inside = tuple((rules, frozenset(spaces)) for rules, spaces in inside.values())
 
-    def allows(self, asked: Question) -> bool:
+    def allows(self, asked: AccessQuestion) -> bool:
         found = self.answers.get(asked)
         if found is None:
-            if len(self.answers) >= REMEMBERED:
+            if len(self.answers) >= MAX_CACHED_DECISIONS:
                 self.answers = {}
             found = self.answers[asked] = any_allows(self._everywhere, asked) or any(
                 asked.namespace in spaces and any_allows(rules, asked)
@@ -81,7 +81,7 @@ class Rights:
         """Return the namespaces in which the request is allowed for every object, or None if it is
         allowed in all.
         """
-        asked = Question(verb, group, resource, subresource)
+        asked = AccessQuestion(verb, group, resource, subresource)
         if asked not in self._namespaces:
             self._namespaces[asked] = self._find_namespaces(asked)
         return self._namespaces[asked]
@@ -92,7 +92,7 @@ class Rights:
         """Return the single objects for which the request is allowed. A key without a namespace
         matches in any namespace.
         """
-        asked = Question(verb, group, resource, subresource)
+        asked = AccessQuestion(verb, group, resource, subresource)
         if asked not in self._names:
             found = {Key("", name) for name in _names(self._everywhere, asked)}
             for rules, namespaces in self._inside:
@@ -101,14 +101,14 @@ class Rights:
             self._names[asked] = frozenset(found)
         return self._names[asked]
 
-    def _find_namespaces(self, asked: Question) -> frozenset[str] | None:
+    def _find_namespaces(self, asked: AccessQuestion) -> frozenset[str] | None:
         if any_allows_all(self._everywhere, asked):
             return None
         allowed = [spaces for rules, spaces in self._inside if any_allows_all(rules, asked)]
         return frozenset().union(*allowed)
 
 
-def _names(rules: Iterable[Rule], asked: Question) -> set[str]:
+def _names(rules: Iterable[Rule], asked: AccessQuestion) -> set[str]:
     about = (asked.verb, asked.group, asked.resource, asked.subresource)
     reaching = (rule for rule in rules if rule.resource_names and rule.matches(*about))
     return {name for rule in reaching for name in rule.resource_names if name}

@@ -18,7 +18,7 @@ ALL = "*"
 UNNAMED = frozenset({"create", "deletecollection", "list", "watch"})
 
 
-class Question(NamedTuple):
+class AccessQuestion(NamedTuple):
     """A resource request as kube-apiserver sees it. An empty `namespace` means all namespaces, an
     empty `name` means no name. A list or watch request has the name that its field selector
     requires.
@@ -51,7 +51,7 @@ class Rule(msgspec.Struct, frozen=True, gc=False, rename="camel"):
             and self._reaches_resource(resource, subresource)
         )
 
-    def allows(self, asked: Question) -> bool:
+    def allows(self, asked: AccessQuestion) -> bool:
         return self.matches(asked.verb, asked.group, asked.resource, asked.subresource) and (
             not self.resource_names or asked.name in self.resource_names
         )
@@ -87,7 +87,7 @@ def parse_rules(found: Any) -> Rules:
     return tuple(rule for item in found if (rule := _parse(item))) if _is_list(found) else ()
 
 
-def written(rules: Iterable[Rule]) -> list[dict[str, list[str]]]:
+def rules_to_json(rules: Iterable[Rule]) -> list[dict[str, list[str]]]:
     """Return the rules in the format of Kubernetes objects."""
     fields = (
         ("apiGroups", "api_groups"),
@@ -115,11 +115,11 @@ def _is_list(found: Any) -> bool:
     return isinstance(found, list | tuple)
 
 
-def any_allows(rules: Iterable[Rule], asked: Question) -> bool:
+def any_allows(rules: Iterable[Rule], asked: AccessQuestion) -> bool:
     return any(rule.allows(asked) for rule in rules)
 
 
-def any_allows_all(rules: Iterable[Rule], asked: Question) -> bool:
+def any_allows_all(rules: Iterable[Rule], asked: AccessQuestion) -> bool:
     """Return True if the request is allowed for every object. A rule with the resource name ""
     matches only requests without a name.
     """
@@ -128,7 +128,7 @@ def any_allows_all(rules: Iterable[Rule], asked: Question) -> bool:
     )
 
 
-def as_requested(asked: Question) -> Question:
+def normalize_question(asked: AccessQuestion) -> AccessQuestion:
     """Set the namespace of a request for a Namespace to its own name. kube-apiserver treats `GET
     /api/v1/namespaces/shop` as a request in `shop` (RequestInfoFactory in k8s.io/apiserver).
     """

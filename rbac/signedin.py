@@ -18,7 +18,7 @@ from console.kube.projections import Subject, User
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from rbac.authorizer import is_usable
-from rbac.ensure import ensure
+from rbac.ensure import apply_state
 from rbac.names import PREFIX
 from rbac.projection import LABELS, RBAC, READS, Manifest, native_subjects
 
@@ -29,7 +29,7 @@ NAME = f"{PREFIX}authenticated:reads"
 RESOURCES: Mapping[str, str] = MappingProxyType({"nodes": "", "storageclasses": "storage.k8s.io"})
 #: Maximum number of users in the binding, because kube-apiserver limits requests to 1.5 MB. With
 #: more users, access is granted to none.
-MOST = 5000
+MAX_USERS = 5000
 
 
 class SignedInReads:
@@ -57,18 +57,18 @@ class SignedInReads:
         if not subjects:
             role = binding = None
         # The role is updated before the binding, so that users are never bound to an outdated role.
-        await ensure(self._client, CLUSTER_ROLES, self._find(CLUSTER_ROLES), role)
-        await ensure(
+        await apply_state(self._client, CLUSTER_ROLES, self._find(CLUSTER_ROLES), role)
+        await apply_state(
             self._client, CLUSTER_ROLE_BINDINGS, self._find(CLUSTER_ROLE_BINDINGS), binding
         )
         return Result()
 
     def _subjects(self) -> list[Manifest]:
         found = native_subjects(Subject(kind="User", name=name) for name in sorted(self._people()))
-        if len(found) > MOST:
+        if len(found) > MAX_USERS:
             log.error(
                 "AUTHENTICATED_READS supports at most %d users; access was not granted to any user",
-                MOST,
+                MAX_USERS,
             )
             return []
         return found

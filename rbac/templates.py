@@ -46,7 +46,7 @@ def templates_for(source: Reads, place: RoleScope) -> Mapping[str, Template]:
     return found
 
 
-def with_needs(names: Iterable[str], known: Mapping[str, Template]) -> tuple[str, ...]:
+def with_dependencies(names: Iterable[str], known: Mapping[str, Template]) -> tuple[str, ...]:
     """Return `names` and the templates that they need, as far as they are known, in the order of
     `known`.
     """
@@ -64,12 +64,14 @@ def rules_of(names: Iterable[str], known: Mapping[str, Template]) -> Rules:
     return tuple(dict.fromkeys(rule for name in names for rule in known[name].rules))
 
 
-def aggregated(annotations: Mapping[str, str]) -> tuple[str, ...]:
+def template_names(annotations: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names of the templates from which a role was assembled."""
     return _names(annotations.get(AGGREGATION, ""))
 
 
-def further_rules(rules: Rules, names: Iterable[str], known: Mapping[str, Template]) -> Rules:
+def rules_beyond_templates(
+    rules: Rules, names: Iterable[str], known: Mapping[str, Template]
+) -> Rules:
     """Return the rules of a role that are not part of its templates."""
     explained = set(rules_of([name for name in names if name in known], known))
     return tuple(rule for rule in rules if rule not in explained)

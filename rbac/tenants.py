@@ -31,13 +31,13 @@ from console.kube.projections.tenancy import Workspace
 from console.kube.runtime import Runtime
 from console.kube.store import Entry, Store
 from rbac.disabledsubjects import DisabledSubjects
-from rbac.ensure import a_few_at_a_time, ensure
-from rbac.names import ITSELF, WORKSPACE_ROLE, projected_name, source_of
+from rbac.ensure import apply_state, run_concurrently
+from rbac.names import WORKSPACE_ROLE, WORKSPACE_SUFFIX, projected_name, source_of
 from rbac.projection import (
     Manifest,
     bind_workspace_role,
     native_subjects,
-    project_workspace_itself,
+    project_workspace_object,
     project_workspace_role,
     refused_subjects,
 )
@@ -45,7 +45,7 @@ from rbac.recorder import WARNING, Recorder
 from rbac.rules import Rules, parse_rules
 
 
-class TenantProjector:
+class WorkspaceProjector:
     """Keep native roles and bindings in sync with WorkspaceRoles and WorkspaceRoleBindings."""
 
     def __init__(self, runtime: Runtime) -> None:
@@ -85,17 +85,17 @@ class TenantProjector:
         role, rules, subjects = self._role_and_subjects(name)
         native = projected_name(WORKSPACE_ROLE, name)
         inside = project_workspace_role(role, rules) if role else None
-        itself = project_workspace_itself(role, rules) if role else None
+        itself = project_workspace_object(role, rules) if role else None
         bound = bind_workspace_role(role, subjects) if role and itself else None
-        for wanted, suffix in ((inside, ""), (itself, ITSELF)):
+        for wanted, suffix in ((inside, ""), (itself, WORKSPACE_SUFFIX)):
             entry = self._stores[CLUSTER_ROLES].get(Key("", native + suffix))
-            await ensure(self._client, CLUSTER_ROLES, entry, wanted)
+            await apply_state(self._client, CLUSTER_ROLES, entry, wanted)
         entry = self._stores[CLUSTER_ROLE_BINDINGS].get(Key("", native))
-        await ensure(self._client, CLUSTER_ROLE_BINDINGS, entry, bound)
+        await apply_state(self._client, CLUSTER_ROLE_BINDINGS, entry, bound)
         places = {found.key.namespace for found in self._ours.get(("role", name))}
         if role is not None:
             places |= {found.key.name for found in self._projects.get(role.workspace)}
-        await a_few_at_a_time(
+        await run_concurrently(
             partial(self.sync_role_in_project, name, place) for place in sorted(places)
         )
         return Result()
@@ -117,7 +117,7 @@ class TenantProjector:
         ):
             wanted = bind_workspace_role(role, subjects, namespace)
         key = Key(namespace, projected_name(WORKSPACE_ROLE, name))
-        await ensure(self._client, ROLE_BINDINGS, self._stores[ROLE_BINDINGS].get(key), wanted)
+        await apply_state(self._client, ROLE_BINDINGS, self._stores[ROLE_BINDINGS].get(key), wanted)
         return Result()
 
     async def sync_project(self, namespace: str) -> Result:
@@ -130,7 +130,7 @@ class TenantProjector:
         for found in self._ours.get(("in", namespace)):
             source = source_of(found.key.name)
             names |= {source.name} if source else set()
-        await a_few_at_a_time(
+        await run_concurrently(
             partial(self.sync_role_in_project, name, namespace) for name in sorted(names)
         )
         return Result()

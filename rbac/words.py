@@ -11,14 +11,14 @@ from django.utils.translation import pgettext, pgettext_lazy
 from console.kube.gvr import GVR
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
-from console.ui.text import spaced
+from console.ui.text import space_mixed_scripts
 from rbac.catalogue import MANAGE, READ
 from rbac.rules import ALL, Rule, Rules
 
 #: Maximum number of resources in one sentence. The YAML lists all of them.
-MOST = 12
+MAX_RESOURCES = 12
 #: Maximum number of resources of a rule that are evaluated. Rules may have thousands.
-MOST_LOOKED_AT = 200
+MAX_EVALUATED = 200
 #: https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
 _VERBS: dict[str, str | Promise] = {
     "get": pgettext_lazy("verb of a rule", "get"),
@@ -38,26 +38,26 @@ _VERBS: dict[str, str | Promise] = {
 }
 
 
-def rule_text(rule: Rule) -> str:
+def describe_rule(rule: Rule) -> str:
     if rule.non_resource_urls:
         words = {"verbs": _verbs(rule.verbs), "paths": _joined(rule.non_resource_urls)}
         if ALL in rule.verbs:
             return _("request paths %(paths)s") % words
-        return spaced(_("%(verbs)s paths %(paths)s") % words)
-    text = _done(rule.verbs, _things(rule.api_groups, rule.resources))
+        return space_mixed_scripts(_("%(verbs)s paths %(paths)s") % words)
+    text = _describe_verbs(rule.verbs, _describe_resources(rule.api_groups, rule.resources))
     if rule.resource_names:
-        names = _joined(rule.resource_names[:MOST])
+        names = _joined(rule.resource_names[:MAX_RESOURCES])
         text = _("%(what)s, only: %(names)s") % {"what": text, "names": names}
     return text
 
 
-def sentences(rules: Rules) -> list[str]:
+def describe_rules(rules: Rules) -> list[str]:
     """Describe rules together. Rules with equal verbs are combined into one sentence."""
     together: dict[frozenset[str], list[Rule]] = {}
     single = []
     for rule in rules:
         if rule.resource_names or rule.non_resource_urls:
-            single.append(rule_text(rule))
+            single.append(describe_rule(rule))
         elif rule.verbs and rule.api_groups and rule.resources:
             together.setdefault(frozenset(rule.verbs), []).append(rule)
     found = []
@@ -65,11 +65,11 @@ def sentences(rules: Rules) -> list[str]:
         things = dict.fromkeys(
             thing for rule in same for thing in _named(rule.api_groups, rule.resources)
         )
-        found.append(_done(same[0].verbs, _listed(tuple(things))))
+        found.append(_describe_verbs(same[0].verbs, _listed(tuple(things))))
     return [*found, *single]
 
 
-def resource_text(group: str, resource: str) -> str:
+def describe_resource(group: str, resource: str) -> str:
     """Return the console's name for a resource, or the resource name such as `pods`."""
     if resource == ALL:
         if group == ALL:
@@ -83,7 +83,7 @@ def resource_text(group: str, resource: str) -> str:
     return f"{nouns}/{sub}" if slash else nouns
 
 
-def _done(verbs: Iterable[str], things: str) -> str:
+def _describe_verbs(verbs: Iterable[str], things: str) -> str:
     given, words = set(verbs), {"things": things}
     if ALL in given:
         text = _("perform all actions on %(things)s")
@@ -94,7 +94,7 @@ def _done(verbs: Iterable[str], things: str) -> str:
     else:
         text = _("%(verbs)s %(things)s")
         words["verbs"] = _verbs(sorted(given))
-    return spaced(text % words)
+    return space_mixed_scripts(text % words)
 
 
 def _verbs(verbs: Iterable[str]) -> str:
@@ -105,18 +105,18 @@ def _joined(texts: Iterable[str]) -> str:
     return pgettext("between two of several", ", ").join(texts)
 
 
-def _things(groups: Iterable[str], resources: Iterable[str]) -> str:
+def _describe_resources(groups: Iterable[str], resources: Iterable[str]) -> str:
     return _listed(tuple(dict.fromkeys(_named(groups, resources))))
 
 
 def _named(groups: Iterable[str], resources: Iterable[str]) -> list[str]:
-    found = islice(product(groups, resources), MOST_LOOKED_AT)
-    return [resource_text(group, resource) for group, resource in found]
+    found = islice(product(groups, resources), MAX_EVALUATED)
+    return [describe_resource(group, resource) for group, resource in found]
 
 
 def _listed(things: tuple[str, ...]) -> str:
-    text = _joined(things[:MOST])
-    left = len(things) - MOST
+    text = _joined(things[:MAX_RESOURCES])
+    left = len(things) - MAX_RESOURCES
     return _("%(things)s and %(left)s more") % {"things": text, "left": left} if left > 0 else text
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from random import Random
 from typing import cast
 
-from console.kube.controller import Factory, Folding, NotSynced, Reconciler, Request
+from console.kube.controller import Factory, GroupingReconciler, NotSynced, Reconciler, Request
 from console.kube.errors import Conflict
 from console.kube.gvr import Key
 from console.kube.runtime import Runtime
@@ -57,7 +57,7 @@ class Controllers:
 
     def _changed(self, reconciler: Reconciler, key: Key) -> None:
         request: Request | None = Request(key.namespace, key.name)
-        if isinstance(reconciler, Folding):
+        if isinstance(reconciler, GroupingReconciler):
             request = reconciler.request_for(key)
         if request is not None:
             self._told[reconciler, request] = None

@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 from console.kube.client import Endpoint, UserClient
 from console.kube.clock import SystemClock
-from console.kube.discovery import Types
+from console.kube.discovery import CustomTypes
 from console.kube.errors import NotFound
 from console.kube.factory import NeverCached, UnknownKind
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, Key
-from console.kube.history import History
+from console.kube.history import EventRates
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.livelist import LiveList
@@ -21,7 +21,7 @@ from console.kube.recentdeletions import RecentDeletions
 from console.kube.runtime import Runtime
 from console.kube.throttledreader import Chunks
 from console.kube.uncached import UNCACHED
-from console.kube.usage import Usage
+from console.kube.usage import UsageReader
 from tests.informers import preloaded
 
 T = TypeVar("T")
@@ -50,9 +50,9 @@ class StaticRuntime(Runtime):
         self._user_client = user_client
         self._live_lists = live_lists
         definitions = self._informers.get(CUSTOM_RESOURCE_DEFINITIONS)
-        self.types = Types(definitions or preloaded(CUSTOM_RESOURCE_DEFINITIONS))
-        self.history = History(SystemClock())
-        self.usage = Usage(metrics or NoMetrics(), SystemClock())
+        self.types = CustomTypes(definitions or preloaded(CUSTOM_RESOURCE_DEFINITIONS))
+        self.history = EventRates(SystemClock())
+        self.usage = UsageReader(metrics or NoMetrics(), SystemClock())
         self.recent_deletions = RecentDeletions(self._informers.get, SystemClock())
 
     @property

@@ -9,7 +9,7 @@ from console.kube.quantity import parse_quantity
 Amounts = dict[str, Decimal]
 
 
-def amounts_of(texts: Any) -> Amounts:
+def parse_amounts(texts: Any) -> Amounts:
     """Parse quantities by resource. Invalid quantities are skipped."""
     if not isinstance(texts, dict):
         return {}

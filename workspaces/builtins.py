@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from console.kube.gvr import WORKSPACE_ROLES
 from rbac.projection import IAM, RBAC, READS, TENANT
-from workspaces.names import MANAGED, Manifest, of_workspace
+from workspaces.names import MANAGED, Manifest, workspace_metadata
 
 ADMIN, VIEWER, REGULAR, SELF_PROVISIONER = "admin", "viewer", "regular", "self-provisioner"
 OPERATOR = "operator"
@@ -74,7 +74,7 @@ def workspace_roles(
         (name := workspace_role_name(workspace, role)): {
             "apiVersion": WORKSPACE_ROLES.group_version,
             "kind": "WorkspaceRole",
-            "metadata": of_workspace(name, workspace, uid, **MANAGED),
+            "metadata": workspace_metadata(name, workspace, uid, **MANAGED),
             "rules": rules,
         }
         for role, rules in says.items()

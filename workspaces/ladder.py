@@ -8,7 +8,7 @@ kube-apiserver refused a request that exceeds the project's share but not the wo
 Guarantees:
 - The sum of all shares never exceeds the quota, even during changes or when Kubernetes counts
   usage late. Capacity is given to a project only after it was taken from others and
-  kube-apiserver has confirmed the lower limit (`Share.held`).
+  kube-apiserver has confirmed the lower limit (`QuotaShare.held`).
 - Refused requests are granted completely before capacity is reserved for others, if the capacity
   is unused. They are granted in the order of the refusals; requests that don't fit are skipped.
 - The capacity that a project may use according to its own quota is reserved for it while there
@@ -30,7 +30,7 @@ _LOW = Decimal("0.9")
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class RefusedNeed:
     """The amount that a project would need for a refused request, and the time of the first
     refusal.
     """
@@ -40,7 +40,7 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class QuotaShare:
     """One project's share of one resource.
 
     - `asked`: the share's current spec, or None if it has none yet
@@ -53,7 +53,7 @@ class Share:
     enforced: Decimal | None
     used: Decimal = ZERO
     own_quota: Decimal | None = None
-    needs: tuple[Need, ...] = ()
+    needs: tuple[RefusedNeed, ...] = ()
 
     @property
     def highest_limit(self) -> Decimal:
@@ -68,10 +68,10 @@ class Share:
         return max(self.highest_limit, self.used)
 
 
-Shares = Mapping[str, Share]
+Shares = Mapping[str, QuotaShare]
 
 
-def deal(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
+def allocate(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
     """Return the share that each project should have now. Call again after a share changes, until
     nothing has to be changed.
     """
@@ -108,7 +108,7 @@ def _is_due(
     return any(_is_low(shares[name], goals[name]) for name in shares)
 
 
-def _is_low(share: Share, goal: Decimal) -> bool:
+def _is_low(share: QuotaShare, goal: Decimal) -> bool:
     asked = share.requested or ZERO
     if share.own_quota is not None:
         return asked != goal
@@ -121,7 +121,7 @@ def _needs(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
     found = {name: share.used for name, share in shares.items()}
     waiting = [
         # Every user may have written the amount, and kube-apiserver accepts no fractions of a pod.
-        (need.since, name, _part(resource, need.amount, ROUND_CEILING))
+        (need.since, name, _round(resource, need.amount, ROUND_CEILING))
         for name in shares
         for need in shares[name].needs
         if need.amount <= total
@@ -142,14 +142,14 @@ def _goals(
     """Return the shares after all pending changes have been applied."""
     used = sum((share.used for share in shares.values()), ZERO)
     if used > total:
-        return {name: _part(resource, share.used * total / used) for name, share in shares.items()}
+        return {name: _round(resource, share.used * total / used) for name, share in shares.items()}
     kept = {name: max(needs[name], share.own_quota or ZERO) for name, share in shares.items()}
     wanted = sum(kept.values(), ZERO)
     if wanted > total:
         needed = sum(needs.values(), ZERO)
         ratio = (total - needed) / (wanted - needed)
         return {
-            name: needs[name] + _part(resource, (kept[name] - needs[name]) * ratio)
+            name: needs[name] + _round(resource, (kept[name] - needs[name]) * ratio)
             for name in shares
         }
     return _with_rest(resource, total - wanted, kept, shares)
@@ -167,7 +167,7 @@ def _with_rest(
     open_ended.sort(key=lambda name: (-shares[name].used, name))
     if not open_ended:
         return kept
-    part = _part(resource, rest / len(open_ended))
+    part = _round(resource, rest / len(open_ended))
     goals = {name: kept[name] + part if name in open_ended else kept[name] for name in kept}
     left, unit = rest - part * len(open_ended), _unit(resource)
     for name in open_ended:
@@ -178,7 +178,7 @@ def _with_rest(
     return goals
 
 
-def _part(resource: str, amount: Decimal, rounding: str = ROUND_FLOOR) -> Decimal:
+def _round(resource: str, amount: Decimal, rounding: str = ROUND_FLOOR) -> Decimal:
     unit = _unit(resource)
     return (amount / unit).to_integral_value(rounding=rounding) * unit
 

@@ -14,17 +14,17 @@ from console.kube.gvr import (
 from console.kube.projections.webhooks import WebhookConfiguration
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
-from workspaces.controllers.kubesphere import NAME, NAMESPACE, KubeSphere
+from workspaces.controllers.kubesphere import NAME, NAMESPACE, KubeSphereDetector
 
 _WEBHOOKS = (VALIDATING_WEBHOOK_CONFIGURATIONS, MUTATING_WEBHOOK_CONFIGURATIONS)
 #: Timeout in seconds for loading the lists.
 _SYNC = 60.0
 
 
-async def leftovers(runtime: Runtime) -> list[str]:
+async def kubesphere_findings(runtime: Runtime) -> list[str]:
     """Return one sentence per finding, with a recommended action. Raise `ApiError`."""
     found = []
-    if await KubeSphere(runtime.console, runtime.clock).is_renewing_lease():
+    if await KubeSphereDetector(runtime.console, runtime.clock).is_renewing_lease():
         found.append(
             f"KubeSphere's controllers are running in this cluster (lease {NAMESPACE}/{NAME}) and manage "
             "the workspaces and their roles. To let the console manage them, scale the deployment "

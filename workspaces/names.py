@@ -38,7 +38,7 @@ def owner_of(workspace: str, uid: str) -> Manifest:
     }
 
 
-def of_workspace(name: str, workspace: str, uid: str, **labels: str) -> Manifest:
+def workspace_metadata(name: str, workspace: str, uid: str, **labels: str) -> Manifest:
     """Return the metadata of a cluster-scoped object that is deleted with its workspace."""
     return {
         "name": name,

@@ -13,7 +13,7 @@ from console.kube.projections.tenancy import USER_LABEL
 from rbac.names import member_name
 from rbac.projection import IAM, RBAC
 from workspaces.builtins import ADMIN, workspace_role_name
-from workspaces.names import ISOLATION, MANAGED, Manifest, of_workspace, owner_of
+from workspaces.names import ISOLATION, MANAGED, Manifest, owner_of, workspace_metadata
 
 _FOR_PEOPLE = (ALIAS_ANNOTATION, DESCRIPTION_ANNOTATION, CREATOR_ANNOTATION)
 #: Defaults for containers without resource requests and limits, as in KubeSphere's console. With a
@@ -25,7 +25,7 @@ DEFAULT_LIMITS: Manifest = {
 }
 
 
-def workspace_of(template: dict[str, Any]) -> Manifest:
+def workspace_from_template(template: dict[str, Any]) -> Manifest:
     """Return the Workspace for a WorkspaceTemplate."""
     meta, inner = template["metadata"], (template.get("spec") or {}).get("template") or {}
     labels = (inner.get("metadata") or {}).get("labels") or {}
@@ -48,11 +48,11 @@ def workspace_member(workspace: str, uid: str, role: str, user: str, *, name: st
     return {
         "apiVersion": WORKSPACE_ROLE_BINDINGS.group_version,
         "kind": "WorkspaceRoleBinding",
-        "metadata": of_workspace(
+        "metadata": workspace_metadata(
             name or member_name(workspace, user), workspace, uid, **{USER_LABEL: user}
         ),
         "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": role},
-        "subjects": [person(user)],
+        "subjects": [user_subject(user)],
     }
 
 
@@ -72,11 +72,11 @@ def project_member(namespace: str, role: str, user: str) -> Manifest:
             "labels": {**MANAGED, USER_LABEL: user},
         },
         "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": role},
-        "subjects": [person(user)],
+        "subjects": [user_subject(user)],
     }
 
 
-def person(user: str) -> Manifest:
+def user_subject(user: str) -> Manifest:
     return {"apiGroup": RBAC, "kind": "User", "name": user}
 
 

@@ -13,10 +13,10 @@ from console.kube.projections.tenancy import WorkspaceQuota
 from console.kube.quantity import parse_quantity
 from console.kube.store import Entry
 from console.ui.clusters import clusters
-from console.ui.pressure import pressure
+from console.ui.pressure import usage_severity
 from console.ui.quotawords import amount_text, resource_label
-from console.ui.text import visible
-from workspaces.amounts import Amounts, amounts_of, lowest
+from console.ui.text import escape_invisible
+from workspaces.amounts import Amounts, lowest, parse_amounts
 from workspaces.names import SHARE
 
 #: Resources in the quota forms: KubeSphere's keys in its order.
@@ -33,7 +33,7 @@ RESOURCES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class QuotaUsage:
     """Usage and limit of one resource. `width` is the usage in percent, at most 100."""
 
     resource: str
@@ -42,7 +42,7 @@ class Use:
 
     @property
     def label(self) -> str:
-        return visible(resource_label(clusters.host.kinds, self.resource))
+        return escape_invisible(resource_label(clusters.host.kinds, self.resource))
 
     @property
     def used_text(self) -> str:
@@ -62,7 +62,7 @@ class Use:
 
     @property
     def pressure(self) -> str:
-        return pressure(self.share)
+        return usage_severity(self.share)
 
     @property
     def reached(self) -> bool:
@@ -90,32 +90,34 @@ def workspace_hard(workspace: str) -> Amounts:
     store = get_runtime().informer(WORKSPACE_QUOTAS).store
     entries = store.snapshot().entries.values()
     return lowest(
-        amounts_of(entry.projection.hard)
+        parse_amounts(entry.projection.hard)
         for entry in entries
         if entry.projection.workspace == workspace and entry.projection.deleted is None
     )
 
 
-def workspace_use(workspace: str) -> list[Use]:
+def workspace_usage(workspace: str) -> list[QuotaUsage]:
     """Return the usage of the workspace quota: the sum of the usage of the project shares that
     kube-apiserver reports.
     """
     hard = workspace_hard(workspace)
     shares = [_status(project.name, SHARE) for project in projects_of(workspace)]
     return [
-        Use(name, sum((one.get(name, Decimal(0)) for one in shares), Decimal(0)), hard[name])
-        for name in ordered(hard)
+        QuotaUsage(name, sum((one.get(name, Decimal(0)) for one in shares), Decimal(0)), hard[name])
+        for name in order_resources(hard)
     ]
 
 
-def project_use(project: str, quota: str) -> list[Use]:
+def project_usage(project: str, quota: str) -> list[QuotaUsage]:
     """Return the usage of one of the project's quotas."""
     entry = quota_entry(project, quota)
     if entry is None:
         return []
-    hard = amounts_of((entry.original().get("spec") or {}).get("hard"))
+    hard = parse_amounts((entry.original().get("spec") or {}).get("hard"))
     used = _status(project, quota)
-    return [Use(name, used.get(name, Decimal(0)), hard[name]) for name in ordered(hard)]
+    return [
+        QuotaUsage(name, used.get(name, Decimal(0)), hard[name]) for name in order_resources(hard)
+    ]
 
 
 def quota_entry(project: str, quota: str) -> Entry[Any] | None:
@@ -131,19 +133,19 @@ def own_quotas(workspace: str, *, but: str) -> Iterator[Amounts]:
         if project.name == but or project.deleted is not None:
             continue
         yield lowest(
-            amounts_of((entry.original().get("spec") or {}).get("hard"))
+            parse_amounts((entry.original().get("spec") or {}).get("hard"))
             for entry in indexes_of(store).by_namespace.get(project.name)
             if entry.key.name != SHARE
         )
 
 
-def ordered(amounts: Mapping[str, Any]) -> list[str]:
+def order_resources(amounts: Mapping[str, Any]) -> list[str]:
     """Return the resource names: those in the forms first, the others sorted by name."""
     known = {name: at for at, name in enumerate(RESOURCES)}
     return sorted(amounts, key=lambda name: (known.get(name, len(known)), name))
 
 
-def read_amount(text: str) -> Decimal | None:
+def parse_amount(text: str) -> Decimal | None:
     """Parse an amount. Return None if it is not valid in a quota."""
     amount = parse_quantity(text)
     return amount if amount is not None and amount >= 0 else None
@@ -152,4 +154,4 @@ def read_amount(text: str) -> Decimal | None:
 def _status(project: str, quota: str) -> Amounts:
     entry = quota_entry(project, quota)
     status = (entry.original().get("status") or {}) if entry is not None else {}
-    return amounts_of(status.get("used"))
+    return parse_amounts(status.get("used"))

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from workspaces.amounts import Amounts, amounts_of
-from workspaces.ladder import ZERO, Need
+from workspaces.amounts import Amounts, parse_amounts
+from workspaces.ladder import ZERO, RefusedNeed
 from workspaces.names import SHARE
 
 #: Reasons of the events: from Kubernetes' controllers, and from the console.
@@ -22,7 +22,7 @@ REASONS = frozenset({FAILED_CREATE, QUOTA_EXCEEDED})
 #: Minimum and maximum number of seconds that the last refusal of an object counts. Kubernetes'
 #: controllers double the delay before each retry, up to 1,000 s. Capacity is reserved longer for
 #: requests that were retried for longer.
-PATIENCE, _LONGEST = 60.0, 1100.0
+MIN_VALIDITY, _MAX_VALIDITY = 60.0, 1100.0
 
 _WORDS = re.compile(
     rf"exceeded quota: {re.escape(SHARE)}, "
@@ -49,12 +49,12 @@ class Refusal:
     last: float | None
 
 
-def mentions(reason: str) -> bool:
+def mentions_share(reason: str) -> bool:
     """Return True if `reason` contains the start of a message about a quota share."""
     return f"exceeded quota: {SHARE}, " in reason
 
 
-def words_of(message: str) -> str:
+def quota_error_part(message: str) -> str:
     """Return the part of the message that lists the amounts exceeding the share, or "" for other
     messages.
     """
@@ -70,12 +70,12 @@ def amounts_in(message: str) -> tuple[Amounts, Amounts]:
 
 def needs_of(
     refusals: Iterable[Refusal], used: Amounts, now: float
-) -> Mapping[str, tuple[Need, ...]]:
+) -> Mapping[str, tuple[RefusedNeed, ...]]:
     """Return the amounts that a project needs, by resource: the highest amount of each object.
     `used` is the current usage.
     """
     asked = list(refusals)
-    begun = _begun(asked)
+    begun = _refused_since(asked)
     most: dict[str, dict[str, Decimal]] = {}
     for refusal in asked:
         if not _counts(refusal, begun[refusal.about], now):
@@ -87,19 +87,21 @@ def needs_of(
             found = most.setdefault(resource, {})
             found[refusal.about] = max(amount, found.get(refusal.about, ZERO))
     return {
-        resource: tuple(Need(amount, begun[about]) for about, amount in sorted(found.items()))
+        resource: tuple(
+            RefusedNeed(amount, begun[about]) for about, amount in sorted(found.items())
+        )
         for resource, found in most.items()
     }
 
 
-def _begun(refusals: Iterable[Refusal]) -> dict[str, float]:
+def _refused_since(refusals: Iterable[Refusal]) -> dict[str, float]:
     """Return when the refusal of each object started. It starts again after a pause longer than the
     retry delay of Kubernetes' controllers.
     """
     found: dict[str, tuple[float, float]] = {}
     for one in sorted(refusals, key=lambda one: one.first):
         since, until = found.get(one.about, (one.first, one.first))
-        if one.first - until > _LONGEST:
+        if one.first - until > _MAX_VALIDITY:
             since = one.first
         found[one.about] = since, max(until, math.inf if one.last is None else one.last)
     return {about: since for about, (since, _until) in found.items()}
@@ -108,9 +110,9 @@ def _begun(refusals: Iterable[Refusal]) -> dict[str, float]:
 def _counts(refusal: Refusal, first: float, now: float) -> bool:
     if refusal.last is None:
         return True
-    patience = min(max(2 * (refusal.last - first), PATIENCE), _LONGEST)
+    patience = min(max(2 * (refusal.last - first), MIN_VALIDITY), _MAX_VALIDITY)
     return now - refusal.last < patience
 
 
 def _amounts(text: str) -> Amounts:
-    return amounts_of(dict(part.split("=", 1) for part in text.split(",") if "=" in part))
+    return parse_amounts(dict(part.split("=", 1) for part in text.split(",") if "=" in part))

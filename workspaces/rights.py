@@ -31,15 +31,15 @@ from console.kube.projections.roles import Binding, Role
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied
-from rbac.current import get_levels
+from rbac.current import get_role_levels
 from rbac.projection import IAM, TENANT
-from rbac.rules import Question, Rule, Rules, any_allows, parse_rules
+from rbac.rules import AccessQuestion, Rule, Rules, any_allows, parse_rules
 
 #: Resource names of the operations in rules, as in KubeSphere's role templates.
 MEMBERS = GVR(IAM, "v1alpha2", "workspacemembers")
 DEPARTMENTS = GVR(IAM, "v1alpha2", "groups")
 PROJECTS = GVR("", "v1", "namespaces")
-ITSELF = GVR(TENANT, "v1alpha1", "workspaces")
+WORKSPACE = GVR(TENANT, "v1alpha1", "workspaces")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,13 @@ class WorkspaceRights:
         return bool(self.own)
 
     def is_allowed(self, verb: str, about: GVR) -> bool:
-        return self.platform or any_allows(self.rules, Question(verb, about.group, about.resource))
+        return self.platform or any_allows(
+            self.rules, AccessQuestion(verb, about.group, about.resource)
+        )
 
     def is_allowed_by_platform_only(self, verb: str, about: GVR) -> bool:
         """Return True if only a platform role allows the operation."""
-        by_own = any_allows(self.own, Question(verb, about.group, about.resource))
+        by_own = any_allows(self.own, AccessQuestion(verb, about.group, about.resource))
         return self.is_allowed(verb, about) and not (self.platform or by_own)
 
     def require(self, verb: str, about: GVR) -> None:
@@ -87,15 +89,15 @@ def may_see_quota(access: Access, workspace: str) -> bool:
     workspace, because they share the quota, and users who may read the quota object. Permission
     to view the workspace is not sufficient.
     """
-    return rights_in(access, workspace).has_workspace_role or access.can(
+    return workspace_rights(access, workspace).has_workspace_role or access.can(
         "get", WORKSPACE_QUOTAS, name=workspace
     )
 
 
-def rights_in(access: Access, workspace: str) -> WorkspaceRights:
+def workspace_rights(access: Access, workspace: str) -> WorkspaceRights:
     platform = access.can("update", WORKSPACE_TEMPLATES, name=workspace)
     own = _rules_of(access, workspace)
-    rules = own + get_levels().platform_rules(access.identity)
+    rules = own + get_role_levels().platform_rules(access.identity)
     return WorkspaceRights(access, workspace, rules, platform, own)
 
 
@@ -107,7 +109,7 @@ def rules_of_role(workspace: str, name: str) -> Rules | None:
     return parse_rules(entry.original().get("rules"))
 
 
-def labelled(gvr: GVR, workspace: str) -> tuple[Entry[Any], ...]:
+def objects_labelled(gvr: GVR, workspace: str) -> tuple[Entry[Any], ...]:
     """Return the objects of a type that have the workspace's label."""
     store = get_runtime().informer(gvr).store
     return indexes_of(store).by_label.get(f"{WORKSPACE_LABEL}={workspace}")
@@ -115,13 +117,13 @@ def labelled(gvr: GVR, workspace: str) -> tuple[Entry[Any], ...]:
 
 def roles_of(workspace: str) -> list[Role]:
     """Return the workspace's roles, sorted by name."""
-    found = labelled(WORKSPACE_ROLES, workspace)
+    found = objects_labelled(WORKSPACE_ROLES, workspace)
     return sorted((entry.projection for entry in found), key=lambda role: role.name)
 
 
 def bindings_of(workspace: str) -> list[Entry[Binding]]:
     """Return the workspace's role bindings, sorted by name."""
-    return sorted(labelled(WORKSPACE_ROLE_BINDINGS, workspace), key=lambda entry: entry.key)
+    return sorted(objects_labelled(WORKSPACE_ROLE_BINDINGS, workspace), key=lambda entry: entry.key)
 
 
 def _rules_of(access: Access, workspace: str) -> Rules:

@@ -19,14 +19,14 @@ from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, ROLE_BASES
 from console.kube.projections.rolebases import RoleBase
 from console.kube.runtime import Runtime
 from console.kube.store import Entry, Store
-from rbac.rules import Rule, Rules, parse_rules, written
+from rbac.rules import Rule, Rules, parse_rules, rules_to_json
 from workspaces.builtins import PROJECT_RULES, WORKSPACE_RULES
 from workspaces.names import Manifest
 
 log = logging.getLogger(__name__)
 
 
-class Bases(NamedTuple):
+class RoleBaseRules(NamedTuple):
     """Rules by role name. Workspace roles are listed without the workspace prefix."""
 
     workspaces: dict[str, list[Manifest]]
@@ -34,7 +34,7 @@ class Bases(NamedTuple):
 
 
 #: The rules used without RoleBases.
-OURS = Bases(WORKSPACE_RULES, PROJECT_RULES)
+DEFAULT_RULES = RoleBaseRules(WORKSPACE_RULES, PROJECT_RULES)
 
 
 class RoleBases:
@@ -42,16 +42,16 @@ class RoleBases:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._known = OURS
+        self._known = DEFAULT_RULES
         self._seen: tuple[Store[Any], int] | None = None
         #: Names and versions of the RoleBases that were logged.
         self._said: set[tuple[str, str]] = set()
 
-    def rules(self) -> Bases:
+    def rules(self) -> RoleBaseRules:
         """Return the current rules. Raise `NotSynced` if the RoleBases are not loaded."""
         store = self._store()
         if store is None:
-            return OURS
+            return DEFAULT_RULES
         seen = (store, store.version)
         if seen != self._seen:
             self._known, self._seen = self._read(store), seen
@@ -79,8 +79,8 @@ class RoleBases:
             raise NotSynced
         return None
 
-    def _read(self, store: Store[Any]) -> Bases:
-        found = Bases(dict(OURS.workspaces), dict(OURS.projects))
+    def _read(self, store: Store[Any]) -> RoleBaseRules:
+        found = RoleBaseRules(dict(DEFAULT_RULES.workspaces), dict(DEFAULT_RULES.projects))
         taken = set[tuple[str, str]]()
         entries = store.snapshot().entries
         for key in sorted(entries):
@@ -97,7 +97,7 @@ class RoleBases:
                 self._log_once(base.name, entry.resource_version, text)
                 continue
             taken.add(this)
-            roles[base.role] = written(rules)
+            roles[base.role] = rules_to_json(rules)
         return found
 
     def _log_once(self, name: str, version: str, text: str) -> None:
@@ -106,7 +106,7 @@ class RoleBases:
             log.warning("%s", text)
 
 
-def _roles_like(base: RoleBase, found: Bases) -> dict[str, list[Manifest]] | None:
+def _roles_like(base: RoleBase, found: RoleBaseRules) -> dict[str, list[Manifest]] | None:
     """Return the rules that the RoleBase may override, or None. RoleBases for DevOps projects only
     are ignored.
     """

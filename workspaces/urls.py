@@ -4,7 +4,7 @@ from django.urls import path
 
 from console.kube.gvr import WORKSPACE_TEMPLATES
 from console.ui.kind import segment_of
-from console.views.actions import old_address
+from console.views.actions import redirect_old_url
 from workspaces.pages import listing, overview, people, projects, settings
 
 _HERE = "workspaces/<str:workspace>"
@@ -42,5 +42,5 @@ urlpatterns = [
     ),
     path(f"{_HERE}/quota", overview.quota, name="workspace_quota"),
     path(f"{_HERE}/settings", settings.edit, name="workspace_settings"),
-    path("workspaces/<str:name>/delete", old_address, _DELETION),
+    path("workspaces/<str:name>/delete", redirect_old_url, _DELETION),
 ]

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from console.kube.gvr import GVR
 from console.ui.kind import Scope
 from console.ui.registry import kinds
-from rbac.rules import Question
+from rbac.rules import AccessQuestion
 
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
 MAX_TEXT = 253
@@ -19,7 +19,7 @@ _RESOURCE = re.compile(r"[a-z0-9*]([-a-z0-9.*]*[a-z0-9*])?(/[a-z0-9*]+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PermissionCheck:
     """A permission check as entered. `question` is None if the form is empty or invalid; `problem`
     is the error message.
     """
@@ -28,11 +28,11 @@ class Asked:
     resource: str = ""
     namespace: str = ""
     name: str = ""
-    question: Question | None = None
+    question: AccessQuestion | None = None
     problem: str = ""
 
 
-def read_question(given: QueryDict) -> Asked:
+def read_question(given: QueryDict) -> PermissionCheck:
     """Parse the form fields. `resource` is written like `pods`, `pods/log`, `deployments.apps` or
     `deployments.apps/scale`.
     """
@@ -40,18 +40,18 @@ def read_question(given: QueryDict) -> Asked:
         given.get(field, "").strip()[: MAX_TEXT + 1]
         for field in ("verb", "resource", "namespace", "name")
     )
-    asked = Asked(verb or "get", resource, namespace, name)
+    asked = PermissionCheck(verb or "get", resource, namespace, name)
     if not resource:
         return asked
     problem = _problem(asked)
     if problem:
-        return Asked(asked.verb, resource, namespace, name, problem=problem)
+        return PermissionCheck(asked.verb, resource, namespace, name, problem=problem)
     qualified, _slash, subresource = resource.partition("/")
     group, plural, namespaced = _type_of(qualified)
     if namespaced is False:
         namespace = ""
-    question = Question(asked.verb, group, plural, subresource, namespace, name)
-    return Asked(asked.verb, resource, namespace, name, question)
+    question = AccessQuestion(asked.verb, group, plural, subresource, namespace, name)
+    return PermissionCheck(asked.verb, resource, namespace, name, question)
 
 
 def known_resources() -> Iterator[str]:
@@ -73,7 +73,7 @@ def _type_of(qualified: str) -> tuple[str, str, bool | None]:
     return gvr.group, plural, kind.scope is Scope.NAMESPACED or plural == "namespaces"
 
 
-def _problem(asked: Asked) -> str:
+def _problem(asked: PermissionCheck) -> str:
     if not _VERB.fullmatch(asked.verb):
         return _("Enter a valid verb, such as get, list or delete.")
     if not _RESOURCE.fullmatch(asked.resource):

@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from access.rights.questions import VERBS, Asked, known_resources, read_question
+from access.rights.questions import VERBS, PermissionCheck, known_resources, read_question
 from access.roles.listing import TITLES
-from access.roles.places import may, shown_url
-from accounts.admin.show import nobody, require
+from access.roles.places import is_allowed, visible_role_url
+from accounts.admin.show import require, user_not_found
 from accounts.impersonation.state import may_view
 from accounts.users.directory import users
 from console.kube.current import get_runtime
@@ -21,26 +21,26 @@ from console.kube.gvr import CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS, Key
 from console.kube.identity import Identity, InvalidIdentity
 from console.ui.access import Access
 from console.ui.http import ConsoleRequest
-from console.ui.nav import prepare_menu
+from console.ui.nav import update_counts
 from console.ui.projects import visible_namespaces
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.views.guard import access_of
 from console.views.page import page
-from rbac.current import get_authorizer, get_levels
+from rbac.current import get_authorizer, get_role_levels
 from rbac.explanation import Explanation
 from rbac.levels import TYPES, Level, RoleScope
 from rbac.memberships import identity_of
 from rbac.names import GLOBAL_BINDING, GLOBAL_ROLE, WORKSPACE_ROLE, source_of
 from rbac.resolver import Grant
 from rbac.rules import Rules
-from rbac.words import resource_text, sentences
+from rbac.words import describe_resource, describe_rules
 
 #: Maximum number of rows. A user may have a role in thousands of projects.
 MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class AssignedRoleRow:
     """A role of the user.
 
     - `url`: the role's page, or "" if the viewer may not see it
@@ -58,7 +58,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CheckResult:
     """The result of a permission check.
 
     `chain` lists the roles that allow the request, limited to those that the viewer may see.
@@ -68,41 +68,41 @@ class Answer:
 
     text: str
     yes: bool
-    chain: tuple[Link, ...] = ()
+    chain: tuple[AssignedRoleRow, ...] = ()
     granters: tuple[str, ...] = ()
     beyond_sight: bool = False
 
 
 @page("GET")
-async def own_rights(request: ConsoleRequest) -> HttpResponse:
+async def own_permissions(request: ConsoleRequest) -> HttpResponse:
     identity = access_of(request).identity
     return await _page(request, identity, is_self=True)
 
 
 @page("GET")
-async def rights(request: ConsoleRequest, name: str) -> HttpResponse:
+async def user_permissions(request: ConsoleRequest, name: str) -> HttpResponse:
     access = access_of(request)
     if name == access.identity.name:
         return await _page(request, access.identity, is_self=True)
     require(request, "get", name)
     if users().store.get(Key("", name)) is None:
-        return nobody(request, name)
+        return user_not_found(request, name)
     try:
         return await _page(request, identity_of(get_runtime(), name), is_self=False)
     except InvalidIdentity:
-        return nobody(request, name)
+        return user_not_found(request, name)
 
 
 async def _page(request: ConsoleRequest, identity: Identity, *, is_self: bool) -> HttpResponse:
     access = access_of(request)
     asked = read_question(request.GET)
-    await prepare_menu(request.cluster)
+    await update_counts(request.cluster)
     links = list(_links(access, identity, is_self))
     may_begin = not is_self and may_view(access.identity, identity.name)
     context: dict[str, Any] = {
-        "name": visible(identity.name),
+        "name": escape_invisible(identity.name),
         "is_self": is_self,
-        "groups": [visible(group) for group in identity.groups],
+        "groups": [escape_invisible(group) for group in identity.groups],
         "links": links[:MOST],
         "more": max(0, len(links) - MOST),
         "usable": get_authorizer().current_rights(identity) is not None,
@@ -120,29 +120,29 @@ async def _page(request: ConsoleRequest, identity: Identity, *, is_self: bool) -
     return render(request, "access/rights/rights.html", context, status=status)
 
 
-def _links(access: Access, identity: Identity, is_self: bool) -> Iterator[Link]:
+def _links(access: Access, identity: Identity, is_self: bool) -> Iterator[AssignedRoleRow]:
     """Yield the user's roles, KubeSphere roles first. Native bindings that the controllers created
     from them are left out.
     """
-    levels = get_levels()
+    levels = get_role_levels()
     for held in levels.roles_of(identity, acting=False):
         bindings = TYPES[held.place.level].bindings
-        if is_self or may(access, "list", bindings, held.place):
-            yield Link(
+        if is_self or is_allowed(access, "list", bindings, held.place):
+            yield AssignedRoleRow(
                 TITLES[held.place.level],
                 held.role,
-                shown_url(access, held.place, held.role),
+                visible_role_url(access, held.place, held.role),
                 held.place.workspace,
                 _through(held.subject),
                 held.binding,
-                tuple(sentences(held.rules)),
+                tuple(describe_rules(held.rules)),
             )
     for grant in get_authorizer().grants(identity, acting=False):
-        if source_of(grant.binding) is None and _may_know(access, grant, is_self):
+        if source_of(grant.binding) is None and _can_view_binding(access, grant, is_self):
             yield _link_of(access, grant)
 
 
-def _link_of(access: Access, grant: Grant) -> Link:
+def _link_of(access: Access, grant: Grant) -> AssignedRoleRow:
     kind, namespace, name = grant.role
     place = (
         RoleScope(Level.CLUSTER)
@@ -156,10 +156,10 @@ def _link_of(access: Access, grant: Grant) -> Link:
         source_role = source_of(name)
         name = source_role.name if source_role is not None else name
         place = RoleScope(level) if source_role is not None else place
-    return Link(
+    return AssignedRoleRow(
         TITLES[level],
         name,
-        shown_url(access, place, name),
+        visible_role_url(access, place, name),
         grant.namespace,
         _through(grant.subject),
         grant.binding,
@@ -175,29 +175,31 @@ _SOURCES = {
 
 
 def _means(rules: Rules) -> tuple[str, ...]:
-    return tuple(sentences(rules))
+    return tuple(describe_rules(rules))
 
 
 def _through(subject: str) -> str:
     kind, _space, name = subject.partition(" ")
-    return visible(name) if kind == "Group" else ""
+    return escape_invisible(name) if kind == "Group" else ""
 
 
-def _may_know(access: Access, grant: Grant, is_self: bool) -> bool:
+def _can_view_binding(access: Access, grant: Grant, is_self: bool) -> bool:
     if is_self:
         return True
     bindings = ROLE_BINDINGS if grant.namespace else CLUSTER_ROLE_BINDINGS
     return access.can("list", bindings, namespace=grant.namespace)
 
 
-def _answer(access: Access, identity: Identity, asked: Asked, is_self: bool) -> Answer | None:
+def _answer(
+    access: Access, identity: Identity, asked: PermissionCheck, is_self: bool
+) -> CheckResult | None:
     if asked.question is None:
         return None
     # The details shown depend on the viewer's permissions, not on those of the user.
     found = get_authorizer().explain(identity, asked.question)
     if found.allowed:
-        chain = [one for one in found.because if _may_know(access, one, is_self)]
-        return Answer(
+        chain = [one for one in found.because if _can_view_binding(access, one, is_self)]
+        return CheckResult(
             _text(found),
             yes=True,
             chain=tuple(_link_of(access, one) for one in chain),
@@ -205,7 +207,9 @@ def _answer(access: Access, identity: Identity, asked: Asked, is_self: bool) -> 
         )
     reader = get_authorizer().explain(access.identity, asked.question)
     known = reader.granters if not reader.allowed else _granters(access, found)
-    return Answer(_text(found), yes=False, granters=tuple(who.partition(" ")[2] for who in known))
+    return CheckResult(
+        _text(found), yes=False, granters=tuple(who.partition(" ")[2] for who in known)
+    )
 
 
 def _granters(access: Access, found: Explanation) -> tuple[str, ...]:
@@ -223,10 +227,10 @@ def _text(found: Explanation) -> str:
     """Describe the permission check in words."""
     asked = found.asked
     resource = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
-    thing = resource_text(asked.group, resource)
+    thing = describe_resource(asked.group, resource)
     if asked.name:
-        thing = f"{thing} {visible(asked.name)}"
-    words = {"verb": asked.verb, "thing": thing, "project": visible(asked.namespace)}
+        thing = f"{thing} {escape_invisible(asked.name)}"
+    words = {"verb": asked.verb, "thing": thing, "project": escape_invisible(asked.namespace)}
     if asked.namespace:
         return _("%(verb)s %(thing)s in project %(project)s") % words
     return _("%(verb)s %(thing)s in the whole cluster") % words

@@ -7,21 +7,28 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from access.roles.places import Role, informer_of, list_url, may, role_of, seen_holders
-from access.roles.undoing import clean, remember
+from access.roles.places import (
+    ScopedRole,
+    informer_of,
+    is_allowed,
+    list_url,
+    role_of,
+    visible_holders,
+)
+from access.roles.undoing import store_undo, without_server_fields
 from console.kube.cachewait import wait_for_cache
 from console.kube.errors import NotFound
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import Context, Delete, Done, Outcome
+from console.ui.actions import ActionContext, ActionSucceeded, Delete, Outcome
 from console.ui.clusters import HOST
 from console.ui.decisions import Refused
 from console.ui.facts import Fact
 from console.ui.kind import ResourceKind
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from rbac.builtin import Origin
-from rbac.holders import Holding, holders
+from rbac.holders import RoleHolder, holders
 from rbac.levels import TYPES, Level, RoleScope
 
 #: Maximum number of holders in the message.
@@ -45,7 +52,7 @@ class DeleteRole(Delete):
         role = entry.projection
         found: list[Fact] = [(_("Rules"), str(role.rules))]
         if role.workspace:
-            found.append((_("Workspace"), visible(role.workspace)))
+            found.append((_("Workspace"), escape_invisible(role.workspace)))
         return found
 
     def by_console(self, access: Access, gvr: GVR, key: Key) -> bool:
@@ -56,7 +63,7 @@ class DeleteRole(Delete):
             return False
         entry = informer_of(gvr).store.get(key)
         place = role_of(self.level, entry).place if entry is not None else RoleScope(self.level)
-        return all(may(access, verb, gvr, place, key.name) for verb in ("get", "delete"))
+        return all(is_allowed(access, verb, gvr, place, key.name) for verb in ("get", "delete"))
 
     async def check(self, access: Access, gvr: GVR, key: Key) -> None:
         role = self._found(access, gvr, key)
@@ -65,16 +72,16 @@ class DeleteRole(Delete):
         held = list(holders(access.cluster.runtime, role.place, role.name))
         if not held:
             return
-        seen: list[Holding] = []
-        if may(access, "list", TYPES[self.level].bindings, role.place):
-            seen = list(seen_holders(access, role))
-        names = list(dict.fromkeys(visible(one.name) for one in seen)) or [_("some users")]
+        seen: list[RoleHolder] = []
+        if is_allowed(access, "list", TYPES[self.level].bindings, role.place):
+            seen = list(visible_holders(access, role))
+        names = list(dict.fromkeys(escape_invisible(one.name) for one in seen)) or [_("some users")]
         text = _(
             "This role is assigned to %(names)s. Remove all assignments before you delete the role."
         )
         raise Refused(text % {"names": ", ".join(names[:MOST])})
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         access, gvr, key = context.access, context.kind.gvr, context.key
         role = self._found(access, gvr, key)
         await context.client.delete(
@@ -88,16 +95,18 @@ class DeleteRole(Delete):
         await wait_for_cache(access.cluster.runtime.informer(gvr), key, "")
         text = _("Deleted %(kind)s %(name)s.") % context.message_values
         if access.cluster.name != HOST:
-            return Done(text)
+            return ActionSucceeded(text)
         what = _("deleted role %(name)s") % {"name": role.name}
-        before = clean(role.entry.original())
+        before = without_server_fields(role.entry.original())
         place = role.place
-        await remember(context.request, what, (place, role.name), gvr, before=before, after=None)
-        return Done(text, list_url(place))
+        await store_undo(context.request, what, (place, role.name), gvr, before=before, after=None)
+        return ActionSucceeded(text, list_url(place))
 
-    def _found(self, access: Access, gvr: GVR, key: Key) -> Role:
+    def _found(self, access: Access, gvr: GVR, key: Key) -> ScopedRole:
         """Return the role. Raise `NotFound`."""
         entry = access.cluster.runtime.informer(gvr).store.get(key)
         if entry is None:
-            raise NotFound(404, _("Role %(name)s not found.") % {"name": visible(key.name)})
+            raise NotFound(
+                404, _("Role %(name)s not found.") % {"name": escape_invisible(key.name)}
+            )
         return role_of(self.level, entry)

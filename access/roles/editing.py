@@ -14,10 +14,18 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from access.roles.forms import MAX_ID, RoleForm, further_text
-from access.roles.places import Role, find_role, informer_of, level_of, list_url, may, role_url
-from access.roles.showing import nothing
-from access.roles.tree import titles, tree
-from access.roles.undoing import clean, remember
+from access.roles.places import (
+    ScopedRole,
+    find_role,
+    informer_of,
+    is_allowed,
+    level_of,
+    list_url,
+    role_url,
+)
+from access.roles.showing import role_not_found
+from access.roles.tree import permission_tree, titles
+from access.roles.undoing import store_undo, without_server_fields
 from access.roles.words import KINDS
 from access.roles.writing import Escalation, Manifest, require_held, write
 from console.kube.client import ObjectClient
@@ -33,18 +41,18 @@ from console.kube.projections.roles import (
 from console.ui.decisions import Denied
 from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.views import problems
 from console.views.errors import error_page
 from console.views.guard import access_of
-from console.views.page import finished, page
+from console.views.page import page, success_redirect
 from rbac.builtin import Origin
 from rbac.catalogue import Template
-from rbac.current import get_levels
+from rbac.current import get_role_levels
 from rbac.levels import TYPES, Level, RoleScope
-from rbac.rules import written
-from rbac.templates import AGGREGATION, aggregated, further_rules, templates_for
-from rbac.words import rule_text, sentences
+from rbac.rules import rules_to_json
+from rbac.templates import AGGREGATION, rules_beyond_templates, template_names, templates_for
+from rbac.words import describe_rule, describe_rules
 
 #: Maximum number of permissions in an error message.
 MOST = 8
@@ -58,15 +66,15 @@ async def new(request: ConsoleRequest, level: str) -> HttpResponse:
     access = access_of(request)
     place = _place(request, level_of(level))
     gvr = TYPES[place.level].roles
-    if not may(access, "create", gvr, place):
+    if not is_allowed(access, "create", gvr, place):
         raise Denied("create", gvr, place.namespace)
     known = templates_for(get_runtime(), place)
     prefix = f"{place.workspace}-" if place.workspace else ""
-    form = RoleForm(posted(request), known, _begun(request, place, known), prefix=prefix)
+    form = RoleForm(posted(request), known, _initial_data(request, place, known), prefix=prefix)
     if _is_complete(request, form) and await _create(request, place, form):
         words = {"kind": KINDS[place.level], "name": form.cleaned_data["name"]}
         url = role_url(place, form.cleaned_data["name"])
-        return finished(request, _("Created %(kind)s %(name)s.") % words, url)
+        return success_redirect(request, _("Created %(kind)s %(name)s.") % words, url)
     return _page(request, place, known, form)
 
 
@@ -75,9 +83,9 @@ async def edit(request: ConsoleRequest, level: str, name: str, namespace: str = 
     access = access_of(request)
     found = find_role(access, level_of(level), namespace, name)
     if found is None:
-        return nothing(request, name)
+        return role_not_found(request, name)
     gvr = TYPES[found.place.level].roles
-    if not may(access, "update", gvr, found.place, name):
+    if not is_allowed(access, "update", gvr, found.place, name):
         raise Denied("update", gvr, namespace)
     if found.origin is not Origin.OWN:
         text = _("Only custom roles can be edited. Copy this role and edit the copy.")
@@ -86,7 +94,7 @@ async def edit(request: ConsoleRequest, level: str, name: str, namespace: str = 
     form = RoleForm(posted(request), known, _content(found, known))
     if _is_complete(request, form) and await _save(request, found, form):
         words = {"kind": KINDS[found.place.level], "name": name}
-        return finished(request, _("Saved %(kind)s %(name)s.") % words, found.url)
+        return success_redirect(request, _("Saved %(kind)s %(name)s.") % words, found.url)
     return _page(request, found.place, known, form, role=found)
 
 
@@ -107,7 +115,7 @@ def _place(request: ConsoleRequest, level: Level) -> RoleScope:
     return RoleScope(level)
 
 
-def _begun(
+def _initial_data(
     request: ConsoleRequest, place: RoleScope, known: Mapping[str, Template]
 ) -> dict[str, Any]:
     """Return the initial form data: the content of the role to copy if the viewer may see it, else
@@ -120,20 +128,20 @@ def _begun(
     return {**_content(found, known), "alias": ""}
 
 
-def _content(found: Role, known: Mapping[str, Template]) -> dict[str, Any]:
+def _content(found: ScopedRole, known: Mapping[str, Template]) -> dict[str, Any]:
     """Return the form data of an existing role."""
-    names = aggregated(found.annotations)
+    names = template_names(found.annotations)
     chosen = tuple(name for name in known if name in names)
     return {
         "alias": found.entry.projection.alias,
         "description": found.entry.projection.description,
         "template": chosen,
-        "further": further_text(further_rules(found.rules, chosen, known)),
+        "further": further_text(rules_beyond_templates(found.rules, chosen, known)),
         "rules": found.rules,
     }
 
 
-def _seen(request: ConsoleRequest, role: Role) -> tuple[str, str]:
+def _seen_version(request: ConsoleRequest, role: ScopedRole) -> tuple[str, str]:
     """Return the uid and version of the role that the user saw, or those of the current role for a
     GET request.
     """
@@ -142,7 +150,7 @@ def _seen(request: ConsoleRequest, role: Role) -> tuple[str, str]:
     return _version(role)
 
 
-def _version(role: Role) -> tuple[str, str]:
+def _version(role: ScopedRole) -> tuple[str, str]:
     meta = role.entry.original()["metadata"]
     return meta["uid"], meta["resourceVersion"]
 
@@ -162,7 +170,7 @@ async def _create(request: ConsoleRequest, place: RoleScope, form: RoleForm) -> 
             "labels": {WORKSPACE_LABEL: place.workspace} if place.workspace else {},
             "annotations": {**_annotations(form), CREATOR_ANNOTATION: creator},
         },
-        "rules": written(form.rules),
+        "rules": rules_to_json(form.rules),
     }
 
     async def do(client: ObjectClient, audit_id: str) -> Manifest:
@@ -176,20 +184,20 @@ async def _create(request: ConsoleRequest, place: RoleScope, form: RoleForm) -> 
     except Conflict:
         form.add_error("name", _("A role with this name already exists."))
     except ApiError as error:
-        problems.apply(error, form)
+        problems.add_form_errors(error, form)
     else:
         what = _("created role %(name)s") % {"name": name}
-        await remember(request, what, (place, name), types.roles, before=None, after=made)
+        await store_undo(request, what, (place, name), types.roles, before=None, after=made)
     return not form.errors
 
 
-async def _save(request: ConsoleRequest, found: Role, form: RoleForm) -> bool:
+async def _save(request: ConsoleRequest, found: ScopedRole, form: RoleForm) -> bool:
     """Save the role and return True on success. Otherwise, add the error to the form. Raise
     `Denied`, `AuditUnavailable`.
     """
     place, gvr = found.place, TYPES[found.place.level].roles
     before = found.entry.original()
-    uid, version = _seen(request, found)
+    uid, version = _seen_version(request, found)
     body = _changed(before, form, uid, version)
 
     async def do(client: ObjectClient, audit_id: str) -> Manifest:
@@ -207,17 +215,17 @@ async def _save(request: ConsoleRequest, found: Role, form: RoleForm) -> bool:
         form.status = 409
         form.add_error(None, _("Another user changed this role after you opened it."))
     except ApiError as error:
-        problems.apply(error, form)
+        problems.add_form_errors(error, form)
     else:
         what = _("changed role %(name)s") % {"name": found.name}
         if before["metadata"]["resourceVersion"] == version:
             role = (place, found.name)
-            await remember(request, what, role, gvr, before=_kept(before), after=saved)
+            await store_undo(request, what, role, gvr, before=_kept(before), after=saved)
     return not form.errors
 
 
 def _kept(before: Manifest) -> Manifest:
-    return {**clean(before), "rules": before.get("rules") or []}
+    return {**without_server_fields(before), "rules": before.get("rules") or []}
 
 
 def _changed(before: Manifest, form: RoleForm, uid: str, version: str) -> Manifest:
@@ -234,7 +242,7 @@ def _changed(before: Manifest, form: RoleForm, uid: str, version: str) -> Manife
             "resourceVersion": version,
             "annotations": {name: text for name, text in annotations.items() if text},
         },
-        "rules": written(form.rules),
+        "rules": rules_to_json(form.rules),
     }
 
 
@@ -247,12 +255,12 @@ def _annotations(form: RoleForm) -> dict[str, str]:
 
 
 def _beyond(error: Escalation) -> str:
-    rights = "; ".join(rule_text(rule) for rule in error.beyond[:MOST])
+    rights = "; ".join(describe_rule(rule) for rule in error.beyond[:MOST])
     left = len(error.beyond) - MOST
     text = _("You cannot grant permissions that you don't have: %(rights)s.")
     if left > 0:
         rights = _("%(things)s and %(left)s more") % {"things": rights, "left": left}
-    return text % {"rights": visible(rights)}
+    return text % {"rights": escape_invisible(rights)}
 
 
 def _page(
@@ -260,13 +268,13 @@ def _page(
     place: RoleScope,
     known: Mapping[str, Template],
     form: RoleForm,
-    role: Role | None = None,
+    role: ScopedRole | None = None,
 ) -> HttpResponse:
     # `page_status` validates the form, so it must be read before the results of the validation.
     status = form.page_status
-    held = get_levels().held_rules(access_of(request).identity, place, acting=False)
+    held = get_role_levels().held_rules(access_of(request).identity, place, acting=False)
     theirs = _latest(role) if role is not None and status == 409 else None
-    seen = _seen(request, role) if role is not None else ("", "")
+    seen = _seen_version(request, role) if role is not None else ("", "")
     if theirs is not None:
         # Saving again replaces the current version.
         seen = _version(theirs)
@@ -277,9 +285,9 @@ def _page(
         "place": place,
         "seen": seen,
         "conflict": status == 409,
-        "branches": tree(known, form.chosen, held),
+        "branches": permission_tree(known, form.chosen, held),
         "added": titles(form.added, known),
-        "means": sentences(form.rules),
+        "means": describe_rules(form.rules),
         "differences": _differences(theirs, form, known) if theirs is not None else (),
         "back": role.url if role is not None else list_url(place),
         "action": request.get_full_path(),
@@ -288,15 +296,15 @@ def _page(
     return render(request, "access/roles/edit.html", context, status=status)
 
 
-def _latest(role: Role) -> Role | None:
+def _latest(role: ScopedRole) -> ScopedRole | None:
     entry = informer_of(TYPES[role.place.level].roles).store.get(
         Key(role.place.namespace, role.name)
     )
-    return Role(role.place, entry) if entry is not None else None
+    return ScopedRole(role.place, entry) if entry is not None else None
 
 
 def _differences(
-    theirs: Role, form: RoleForm, known: Mapping[str, Template]
+    theirs: ScopedRole, form: RoleForm, known: Mapping[str, Template]
 ) -> Sequence[tuple[str, str]]:
     """Return label and current value of each part of the role that differs from the input."""
     now = _content(theirs, known)

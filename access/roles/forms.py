@@ -13,12 +13,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.ui.forms import ConsoleForm, TextField
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.yamlreading import read_yaml
 from console.ui.yamltext import plain_yaml
 from rbac.catalogue import Template
-from rbac.rules import Rule, Rules, written
-from rbac.templates import rules_of, with_needs
+from rbac.rules import Rule, Rules, rules_to_json
+from rbac.templates import rules_of, with_dependencies
 
 MAX_NAME, MAX_RULES = 63, 16_384
 #: Maximum length of a uid or version. Those of Kubernetes have at most 36 characters.
@@ -85,7 +85,7 @@ class RoleForm(ConsoleForm):
             return
         hint = _("Use lowercase letters, digits, - and . only. The name cannot be changed later.")
         before = (
-            _("The prefix %(prefix)s is added to the name.") % {"prefix": visible(prefix)}
+            _("The prefix %(prefix)s is added to the name.") % {"prefix": escape_invisible(prefix)}
             if prefix
             else ""
         )
@@ -101,7 +101,7 @@ class RoleForm(ConsoleForm):
 
     def clean(self) -> None:
         ticked = [name for name in self["template"].value() or () if name in self._known]
-        self.chosen = with_needs(ticked, self._known)
+        self.chosen = with_dependencies(ticked, self._known)
         self.added = tuple(name for name in self.chosen if name not in ticked)
         further = self.cleaned_data.get("further", ())
         self.rules = tuple(dict.fromkeys((*rules_of(self.chosen, self._known), *further)))
@@ -109,7 +109,7 @@ class RoleForm(ConsoleForm):
 
 def further_text(rules: Iterable[Rule]) -> str:
     """Return the rules as YAML, or "" if there are none."""
-    found = written(rules)
+    found = rules_to_json(rules)
     return plain_yaml(found) if found else ""
 
 
@@ -152,4 +152,4 @@ def _rule(rule: _Strict) -> Rule:
 
 def _first_line(error: Exception) -> str:
     problem = getattr(error, "problem", None)
-    return visible(str(problem or error).partition("\n")[0][:200])
+    return escape_invisible(str(problem or error).partition("\n")[0][:200])

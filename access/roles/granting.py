@@ -8,9 +8,16 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from access.roles.editing import MOST
-from access.roles.places import Role, find_role, informer_of, level_of, may, seen_holders
-from access.roles.showing import is_managers, nothing, shown
-from access.roles.undoing import clean, remember
+from access.roles.places import (
+    ScopedRole,
+    find_role,
+    informer_of,
+    is_allowed,
+    level_of,
+    visible_holders,
+)
+from access.roles.showing import is_manager_binding, role_not_found, role_page
+from access.roles.undoing import store_undo, without_server_fields
 from access.roles.writing import Escalation, Manifest, require_bindable, write
 from accounts.users.directory import users
 from console.kube.client import ObjectClient
@@ -22,17 +29,17 @@ from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.ui.decisions import Denied, Refused
 from console.ui.http import ConsoleRequest
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.views import problems
 from console.views.guard import access_of
-from console.views.page import finished, page
+from console.views.page import page, success_redirect
 from rbac.authorizer import PLATFORM_ADMIN, is_usable
 from rbac.builtin import Origin
-from rbac.holders import Holding, holders
+from rbac.holders import RoleHolder, holders
 from rbac.levels import NATIVE, TYPES, Level, RoleScope, subjects_of
 from rbac.names import department_name, member_name
 from rbac.projection import RBAC
-from rbac.words import rule_text
+from rbac.words import describe_rule
 
 USER_REF, GROUP_REF = "iam.kubesphere.io/user-ref", "iam.kubesphere.io/group-ref"
 #: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
@@ -48,9 +55,9 @@ async def grant(
     access = access_of(request)
     found = find_role(access, level_of(level), namespace, name)
     if found is None:
-        return nothing(request, name)
+        return role_not_found(request, name)
     bindings = TYPES[found.place.level].bindings
-    if not may(access, "create", bindings, found.place):
+    if not is_allowed(access, "create", bindings, found.place):
         raise Denied("create", bindings, namespace)
     kind, subject = request.POST.get("kind", ""), request.POST.get("subject", "").strip()
     problem = _problem(request, found, kind, subject)
@@ -61,19 +68,24 @@ async def grant(
             "%(name)s already has a role in this workspace. Change the role on the Members page "
             "of the workspace."
         )
-        if may(access, "list", bindings, found.place):
+        if is_allowed(access, "list", bindings, found.place):
             text = _(
                 "%(name)s already has the role %(role)s in this workspace. Change the role on the "
                 "Members page of the workspace."
             )
-        problem, status = text % {"name": visible(subject), "role": visible(other)}, 409
+        problem, status = (
+            text % {"name": escape_invisible(subject), "role": escape_invisible(other)},
+            409,
+        )
     if not problem:
         try:
             await bind(request, found, kind, subject)
             words = {"name": subject, "role": name}
-            return finished(request, _("%(name)s now has the role %(role)s.") % words, found.url)
+            return success_redirect(
+                request, _("%(name)s now has the role %(role)s.") % words, found.url
+            )
         except Escalation as error:
-            rights = "; ".join(rule_text(rule) for rule in error.beyond[:MOST])
+            rights = "; ".join(describe_rule(rule) for rule in error.beyond[:MOST])
             text = _(
                 "You cannot grant permissions that you don't have. This role also includes: "
                 "%(rights)s."
@@ -82,9 +94,9 @@ async def grant(
         except Conflict:
             problem, status = _("%(name)s already has this role.") % {"name": subject}, 409
         except ApiError as error:
-            problem, status = problems.words(error), error.page_code
-    given = {"kind": kind, "subject": visible(subject)}
-    return await shown(request, found, error=problem, given=given, status=status)
+            problem, status = problems.error_text(error), error.page_code
+    given = {"kind": kind, "subject": escape_invisible(subject)}
+    return await role_page(request, found, error=problem, given=given, status=status)
 
 
 @page("POST")
@@ -97,12 +109,12 @@ async def revoke(
     access = access_of(request)
     found = find_role(access, level_of(level), namespace, name)
     if found is None:
-        return nothing(request, name)
+        return role_not_found(request, name)
     bindings = TYPES[found.place.level].bindings
-    if not may(access, "list", bindings, found.place):
+    if not is_allowed(access, "list", bindings, found.place):
         raise Denied("list", bindings, namespace)
     wanted = tuple(request.POST.get(field, "") for field in ("where", "binding", "subject"))
-    all_of_them = list(seen_holders(access, found))
+    all_of_them = list(visible_holders(access, found))
     holding = next(
         (one for one in all_of_them if (one.namespace, one.binding, one.subject) == wanted), None
     )
@@ -111,10 +123,12 @@ async def revoke(
     _check_removable(found, holding, all_of_them)
     await _unbind(request, found, holding)
     words = {"name": holding.name, "role": name}
-    return finished(request, _("%(name)s no longer has the role %(role)s.") % words, found.url)
+    return success_redirect(
+        request, _("%(name)s no longer has the role %(role)s.") % words, found.url
+    )
 
 
-def _problem(request: ConsoleRequest, found: Role, kind: str, subject: str) -> str:
+def _problem(request: ConsoleRequest, found: ScopedRole, kind: str, subject: str) -> str:
     if found.origin in (Origin.TEMPLATE, Origin.PROJECTED):
         return _(
             "Templates and derived roles cannot be assigned. Assign the original role instead."
@@ -129,9 +143,9 @@ def _problem(request: ConsoleRequest, found: Role, kind: str, subject: str) -> s
     if kind == "User" and access_of(request).can("list", USERS):
         entry = users().store.get(Key("", subject))
         if entry is None:
-            return _("User %(name)s not found.") % {"name": visible(subject)}
+            return _("User %(name)s not found.") % {"name": escape_invisible(subject)}
         if not is_usable(entry.projection):
-            return _("User %(name)s is disabled.") % {"name": visible(subject)}
+            return _("User %(name)s is disabled.") % {"name": escape_invisible(subject)}
     return ""
 
 
@@ -151,7 +165,7 @@ def _other_role(place: RoleScope, kind: str, subject: str, role: str) -> str:
 
 
 async def bind(
-    request: ConsoleRequest, found: Role, kind: str, subject: str, *, first: bool = False
+    request: ConsoleRequest, found: ScopedRole, kind: str, subject: str, *, first: bool = False
 ) -> None:
     """Create a binding of the role to the subject.
 
@@ -159,7 +173,7 @@ async def bind(
     permission. Raise `Escalation`, `Denied`, `ApiError`, `AuditUnavailable`.
     """
     place, types = found.place, TYPES[found.place.level]
-    if any(one.subject == f"{kind} {subject}" and one.source is None and not _elsewhere(one, place)
+    if any(one.subject == f"{kind} {subject}" and one.source is None and not _is_project_only(one, place)
            for one in holders(get_runtime(), place, found.name)):  # fmt: skip
         raise Conflict(409, "already bound")
     require_bindable(request, place, found.name, found.rules)
@@ -168,7 +182,7 @@ async def bind(
         "apiVersion": types.bindings.group_version,
         "kind": types.binding_kind,
         "metadata": {
-            "name": _bound_as(place, kind, subject, found.name),
+            "name": _name_of_binding(place, kind, subject, found.name),
             **({"namespace": place.namespace} if place.namespace else {}),
             "labels": _labels(place, kind, subject),
         },
@@ -184,15 +198,15 @@ async def bind(
     name = body["metadata"]["name"]
     made = await write(request, "create", types.bindings, place, name, do, decided=first)
     what = _("assigned role %(role)s to %(name)s") % {"role": found.name, "name": subject}
-    await remember(request, what, (place, found.name), types.bindings, before=None, after=made)
+    await store_undo(request, what, (place, found.name), types.bindings, before=None, after=made)
 
 
-def _elsewhere(one: Holding, place: RoleScope) -> bool:
+def _is_project_only(one: RoleHolder, place: RoleScope) -> bool:
     """Return True if the cluster role is held in a single project only."""
     return place.level is Level.CLUSTER and bool(one.namespace)
 
 
-def _bound_as(place: RoleScope, kind: str, subject: str, role: str) -> str:
+def _name_of_binding(place: RoleScope, kind: str, subject: str, role: str) -> str:
     """Return the name of the binding. In a workspace, it matches the name that the workspace pages
     use, so that kube-apiserver allows only one binding per subject.
     """
@@ -221,7 +235,7 @@ def _labels(place: RoleScope, kind: str, subject: str) -> dict[str, str]:
     return labels
 
 
-def _check_removable(found: Role, holding: Holding, all_of_them: list[Holding]) -> None:
+def _check_removable(found: ScopedRole, holding: RoleHolder, all_of_them: list[RoleHolder]) -> None:
     """Raise `Refused` if the binding must not be removed."""
     if holding.source is not None:
         raise Refused(
@@ -230,7 +244,7 @@ def _check_removable(found: Role, holding: Holding, all_of_them: list[Holding]) 
                 "that role instead."
             )
         )
-    if is_managers(found, holding):
+    if is_manager_binding(found, holding):
         text = _(
             "%(name)s is the manager of the workspace. Choose another manager in the workspace "
             "settings first."
@@ -248,7 +262,7 @@ def _check_removable(found: Role, holding: Holding, all_of_them: list[Holding]) 
         raise Refused(text)
 
 
-async def _unbind(request: ConsoleRequest, found: Role, holding: Holding) -> None:
+async def _unbind(request: ConsoleRequest, found: ScopedRole, holding: RoleHolder) -> None:
     """Remove the subject from the binding. Raise `Denied`, `ApiError`, `AuditUnavailable`."""
     gvr: GVR = holding.gvr
     place = found.place
@@ -281,10 +295,10 @@ async def _unbind(request: ConsoleRequest, found: Role, holding: Holding) -> Non
     after = await write(request, verb, gvr, place, holding.binding, do)
     what = _("removed role %(role)s from %(name)s") % {"role": found.name, "name": holding.name}
     role = (found.place, found.name)
-    await remember(request, what, role, gvr, before=clean(before), after=after)
+    await store_undo(request, what, role, gvr, before=without_server_fields(before), after=after)
 
 
-def _is(subject: Any, holding: Holding) -> bool:
+def _is(subject: Any, holding: RoleHolder) -> bool:
     if subject.get("kind") == "ServiceAccount":
         name = f"{subject.get('namespace') or ''}/{subject.get('name')}"
     else:

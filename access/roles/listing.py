@@ -12,16 +12,16 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from access.roles.places import (
-    Role,
-    RolesUnknown,
+    RolesNotCached,
+    ScopedRole,
     informer_of,
-    may,
-    may_natively,
+    is_allowed,
+    is_allowed_natively,
     new_url,
     role_of,
-    seen_holders,
+    visible_holders,
 )
-from access.roles.undoing import offered
+from access.roles.undoing import undo_description
 from access.roles.words import ORIGINS, description_of
 from console.kube.gvr import GVR, ROLE_BINDINGS
 from console.kube.indexes import indexes_of
@@ -29,10 +29,10 @@ from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.clusters import HOST
 from console.ui.decisions import Denied
-from console.ui.following import Following, etag_of_page
+from console.ui.following import LivePage, etag_of_page
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
-from console.ui.nav import prepare_menu
+from console.ui.nav import update_counts
 from console.ui.projects import visible_namespaces
 from console.ui.registry import kinds
 from console.views.guard import access_of
@@ -43,7 +43,7 @@ from rbac.levels import TYPES, Level, RoleScope
 #: Maximum number of roles on the page. The list of the resource type has all of them.
 MOST = 300
 #: Origins of roles that were not created by users.
-HIDDEN = frozenset({Origin.KUBERNETES, Origin.PROJECTED, Origin.TEMPLATE})
+HIDDEN_ORIGINS = frozenset({Origin.KUBERNETES, Origin.PROJECTED, Origin.TEMPLATE})
 
 TITLES: dict[Level, str | Promise] = {
     Level.GLOBAL: gettext_lazy("Platform"),
@@ -54,7 +54,7 @@ TITLES: dict[Level, str | Promise] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Tab:
+class LevelTab:
     """A tab for one level."""
 
     title: str | Promise
@@ -63,7 +63,7 @@ class Tab:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RoleRow:
     """A row in the list of roles. `held` is the number of holders, or None if the viewer may not
     see them. `place` is the workspace or project.
     """
@@ -99,7 +99,7 @@ def _look(access: Access, params: QueryDict, workspace: str = "") -> object:
     place = RoleScope(Level.WORKSPACE, workspace) if workspace else _place(params, _tabs(access))
     try:
         return _content(access, place, _sorted_lines(access, place, params))
-    except RolesUnknown:
+    except RolesNotCached:
         return None
 
 
@@ -125,7 +125,7 @@ def _level(params: QueryDict, usual: Level) -> Level:
     return Level(given)
 
 
-@page("GET", follows=Following(_types, _check, _look))
+@page("GET", follows=LivePage(_types, _check, _look))
 async def roles(request: ConsoleRequest) -> HttpResponse:
     """GET /access/roles?level=…; `namespace` limits the list to a project, `all` includes roles
     that were not created by users.
@@ -135,7 +135,7 @@ async def roles(request: ConsoleRequest) -> HttpResponse:
     return await _shown(request, access, _place(request.GET, tabs), tabs)
 
 
-@page("GET", follows=Following(_types, _check, _look))
+@page("GET", follows=LivePage(_types, _check, _look))
 async def workspace_roles(request: ConsoleRequest, workspace: str) -> HttpResponse:
     """GET /workspaces/{workspace}/roles"""
     access = access_of(request)
@@ -149,7 +149,7 @@ async def _shown(
     etag = etag_of_page(_content(access, place, lines))
     if request.headers.get("If-None-Match") == etag:
         return HttpResponseNotModified()
-    await prepare_menu(request.cluster)
+    await update_counts(request.cluster)
     kind = kinds.by_type(TYPES[place.level].roles)
     context = {
         "tabs": [_tab(level, place.level) for level in tabs],
@@ -160,7 +160,7 @@ async def _shown(
         "more": max(0, len(lines) - MOST),
         "everything": _shows_everything(request.GET),
         "url": _address(request, place),
-        "undo": await offered(request, place, ""),
+        "undo": await undo_description(request, place, ""),
         "etag": etag,
         "namespaces": visible_namespaces(access),
         "new_url": _new_url(access, place),
@@ -181,19 +181,21 @@ def _shows_everything(params: QueryDict) -> bool:
     return bool(params.get("all"))
 
 
-def _sorted_lines(access: Access, place: RoleScope, params: QueryDict) -> list[Line]:
-    """Return the rows. Raise `Denied`, `RolesUnknown`."""
+def _sorted_lines(access: Access, place: RoleScope, params: QueryDict) -> list[RoleRow]:
+    """Return the rows. Raise `Denied`, `RolesNotCached`."""
     found = _lines(access, place, _shows_everything(params))
     return sorted(found, key=lambda line: (line.place, line.name))
 
 
-def _content(access: Access, place: RoleScope, lines: Sequence[Line]) -> object:
+def _content(access: Access, place: RoleScope, lines: Sequence[RoleRow]) -> object:
     """Return everything on the page that can change."""
     return lines[:MOST], len(lines), place, _new_url(access, place)
 
 
-def _tab(level: Level, current: Level) -> Tab:
-    return Tab(TITLES[level], f"{reverse('access:roles')}?level={level.value}", level is current)
+def _tab(level: Level, current: Level) -> LevelTab:
+    return LevelTab(
+        TITLES[level], f"{reverse('access:roles')}?level={level.value}", level is current
+    )
 
 
 def _may_look(access: Access, level: Level) -> bool:
@@ -206,11 +208,11 @@ def _may_look(access: Access, level: Level) -> bool:
         return False
     if level is Level.WORKSPACE:
         return any(True for _one in _readable(access, RoleScope(level)))
-    return may(access, "list", gvr, RoleScope(level))
+    return is_allowed(access, "list", gvr, RoleScope(level))
 
 
 def _readable(access: Access, place: RoleScope) -> Iterator[Entry[Any]]:
-    """Yield the roles that the viewer may list. Raise `Denied`, `RolesUnknown`."""
+    """Yield the roles that the viewer may list. Raise `Denied`, `RolesNotCached`."""
     level, gvr = place.level, TYPES[place.level].roles
     store = informer_of(gvr).store
     if level is Level.PROJECT:
@@ -223,7 +225,7 @@ def _readable(access: Access, place: RoleScope) -> Iterator[Entry[Any]]:
             index = indexes_of(store).by_namespace
             yield from (entry for space in sorted(spaces) for entry in index.get(space))
             return
-    elif level is Level.WORKSPACE and not may_natively(access, "list", gvr, place):
+    elif level is Level.WORKSPACE and not is_allowed_natively(access, "list", gvr, place):
         index = indexes_of(store).by_label
         spaces = (
             {place.workspace}
@@ -231,26 +233,26 @@ def _readable(access: Access, place: RoleScope) -> Iterator[Entry[Any]]:
             else {e.projection.workspace for e in store.snapshot().entries.values()} - {""}
         )
         for space in sorted(spaces):
-            if may(access, "list", gvr, RoleScope(level, space)):
+            if is_allowed(access, "list", gvr, RoleScope(level, space)):
                 yield from index.get(f"kubesphere.io/workspace={space}")
             elif place.workspace:
                 raise Denied("list", gvr)
         return
-    elif not may(access, "list", gvr, place):
+    elif not is_allowed(access, "list", gvr, place):
         raise Denied("list", gvr)
     for entry in store.snapshot().entries.values():
         if not place.workspace or entry.projection.workspace == place.workspace:
             yield entry
 
 
-def _lines(access: Access, place: RoleScope, everything: bool) -> Iterator[Line]:
+def _lines(access: Access, place: RoleScope, everything: bool) -> Iterator[RoleRow]:
     for entry in _readable(access, place):
         item = entry.projection
         role = role_of(place.level, entry)
         origin = role.origin
-        if origin in HIDDEN and not everything:
+        if origin in HIDDEN_ORIGINS and not everything:
             continue
-        yield Line(
+        yield RoleRow(
             item.name,
             item.alias,
             role.url,
@@ -262,10 +264,10 @@ def _lines(access: Access, place: RoleScope, everything: bool) -> Iterator[Line]
         )
 
 
-def _held(access: Access, role: Role) -> int | None:
-    if not may(access, "list", TYPES[role.place.level].bindings, role.place):
+def _held(access: Access, role: ScopedRole) -> int | None:
+    if not is_allowed(access, "list", TYPES[role.place.level].bindings, role.place):
         return None
-    return len({(one.subject, one.namespace) for one in seen_holders(access, role)})
+    return len({(one.subject, one.namespace) for one in visible_holders(access, role)})
 
 
 def _new_url(access: Access, place: RoleScope) -> str:
@@ -276,6 +278,6 @@ def _new_url(access: Access, place: RoleScope) -> str:
         return ""
     if place.level is Level.WORKSPACE and not place.workspace:
         return ""
-    if not may(access, "create", TYPES[place.level].roles, place):
+    if not is_allowed(access, "create", TYPES[place.level].roles, place):
         return ""
     return new_url(place)

@@ -15,22 +15,22 @@ from console.kube.gvr import GVR, ROLE_BINDINGS, Key
 from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.decisions import Denied, NotArrived
+from console.ui.decisions import Denied, NotLoaded
 from rbac.builtin import Origin, origin_of
-from rbac.current import get_levels
-from rbac.holders import Holding, holders
+from rbac.current import get_role_levels
+from rbac.holders import RoleHolder, holders
 from rbac.levels import NATIVE, TYPES, Level, RoleScope
-from rbac.rules import Question, Rules, parse_rules
+from rbac.rules import AccessQuestion, Rules, parse_rules
 
 
-class RolesUnknown(NotArrived):
+class RolesNotCached(NotLoaded):
     """A required list of roles or bindings is not loaded yet."""
 
     text = gettext_lazy("The roles have not been loaded from the cluster yet.")
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class ScopedRole:
     """An existing role."""
 
     place: RoleScope
@@ -74,13 +74,13 @@ def role_url(place: RoleScope, name: str, act: str = "") -> str:
     return reverse("access:role", args=(place.level.value, name, *given))
 
 
-def shown_url(access: Access, place: RoleScope, name: str) -> str:
+def visible_role_url(access: Access, place: RoleScope, name: str) -> str:
     """Return the URL of the role's page, or "" if the viewer may not see it, the role does not
     exist, or the roles are not loaded.
     """
     try:
         role = find_role(access, place.level, place.namespace, name)
-    except (Denied, RolesUnknown, Http404):
+    except (Denied, RolesNotCached, Http404):
         return ""
     return role.url if role is not None else ""
 
@@ -113,7 +113,7 @@ def level_of(text: str) -> Level:
 
 
 def informer_of(gvr: GVR) -> Informer[Any]:
-    """Return the informer of a type. Raise `RolesUnknown` if it has not synced, and Http404 if the
+    """Return the informer of a type. Raise `RolesNotCached` if it has not synced, and Http404 if the
     cluster does not have the type.
     """
     try:
@@ -121,31 +121,35 @@ def informer_of(gvr: GVR) -> Informer[Any]:
     except UnknownKind as error:
         raise Http404 from error
     if not informer.freshness.synced:
-        raise RolesUnknown
+        raise RolesNotCached
     return informer
 
 
-def may(access: Access, verb: str, gvr: GVR, place: RoleScope, name: str = "") -> bool:
+def is_allowed(access: Access, verb: str, gvr: GVR, place: RoleScope, name: str = "") -> bool:
     """Return True if Kubernetes RBAC or, where it cannot decide, a platform or workspace role
     allows the request.
     """
-    return may_natively(access, verb, gvr, place, name) or may_by_role(
+    return is_allowed_natively(access, verb, gvr, place, name) or is_allowed_by_role(
         access, verb, gvr, place, name
     )
 
 
-def may_natively(access: Access, verb: str, gvr: GVR, place: RoleScope, name: str = "") -> bool:
+def is_allowed_natively(
+    access: Access, verb: str, gvr: GVR, place: RoleScope, name: str = ""
+) -> bool:
     return access.can(verb, gvr, namespace=place.namespace, name=name)
 
 
-def may_by_role(access: Access, verb: str, gvr: GVR, place: RoleScope, name: str = "") -> bool:
+def is_allowed_by_role(
+    access: Access, verb: str, gvr: GVR, place: RoleScope, name: str = ""
+) -> bool:
     if place.level in NATIVE or (place.level is Level.WORKSPACE and not place.workspace):
         return False
-    asked = Question(verb, gvr.group, gvr.resource, name=name)
-    return get_levels().is_allowed(access.identity, asked, place)
+    asked = AccessQuestion(verb, gvr.group, gvr.resource, name=name)
+    return get_role_levels().is_allowed(access.identity, asked, place)
 
 
-def seen_holders(access: Access, role: Role) -> Iterator[Holding]:
+def visible_holders(access: Access, role: ScopedRole) -> Iterator[RoleHolder]:
     """Yield the holders of a role. The viewer must be allowed to list the bindings in the role's
     scope.
 
@@ -159,20 +163,22 @@ def seen_holders(access: Access, role: Role) -> Iterator[Holding]:
             yield one
 
 
-def find_role(access: Access, level: Level, namespace: str, name: str) -> Role | None:
+def find_role(access: Access, level: Level, namespace: str, name: str) -> ScopedRole | None:
     """Return the role, or None if it does not exist, which is revealed only to viewers who may read
-    all roles. Raise `Denied`, `RolesUnknown`.
+    all roles. Raise `Denied`, `RolesNotCached`.
     """
     gvr = TYPES[level].roles
     entry = informer_of(gvr).store.get(Key(namespace, name))
     role = role_of(level, entry) if entry is not None else None
     # The check for a missing workspace role uses no workspace, so that viewers without cluster-wide
     # permission get the same error for missing and forbidden roles.
-    if not may(access, "get", gvr, role.place if role else RoleScope(level, "", namespace), name):
+    if not is_allowed(
+        access, "get", gvr, role.place if role else RoleScope(level, "", namespace), name
+    ):
         raise Denied("get", gvr, namespace)
     return role
 
 
-def role_of(level: Level, entry: Entry[Any]) -> Role:
+def role_of(level: Level, entry: Entry[Any]) -> ScopedRole:
     workspace = entry.projection.workspace if level is Level.WORKSPACE else ""
-    return Role(RoleScope(level, workspace, entry.key.namespace), entry)
+    return ScopedRole(RoleScope(level, workspace, entry.key.namespace), entry)

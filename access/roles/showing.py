@@ -12,18 +12,18 @@ from django.utils.translation import gettext as _
 
 from access.roles.forms import further_text
 from access.roles.places import (
-    Role,
-    RolesUnknown,
+    RolesNotCached,
+    ScopedRole,
     find_role,
+    is_allowed,
     level_of,
     list_url,
-    may,
     new_url,
-    seen_holders,
-    shown_url,
+    visible_holders,
+    visible_role_url,
 )
 from access.roles.tree import titles
-from access.roles.undoing import offered
+from access.roles.undoing import undo_description
 from access.roles.words import KINDS, ORIGINS, SUBJECTS, description_of
 from accounts.users.directory import users
 from console.kube.current import get_runtime
@@ -31,31 +31,31 @@ from console.kube.factory import UnknownKind
 from console.kube.gvr import CLUSTER_ROLES, GVR, ROLE_BINDINGS, USERS, Key
 from console.ui.access import Access
 from console.ui.clusters import HOST
-from console.ui.following import Following, etag_of_page
+from console.ui.following import LivePage, etag_of_page
 from console.ui.http import ConsoleRequest
 from console.ui.kind import segment_of
 from console.ui.links import action_url, object_url
-from console.ui.nav import prepare_menu
+from console.ui.nav import update_counts
 from console.ui.registry import kinds
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page
 from rbac.authorizer import PLATFORM_ADMIN
 from rbac.builtin import Origin
-from rbac.holders import Holding
+from rbac.holders import RoleHolder
 from rbac.levels import NATIVE, TYPES, Level, RoleScope
 from rbac.names import GLOBAL_ROLE, WORKSPACE_ROLE, projected_name, source_of
-from rbac.projection import CLUSTER_ADMIN, leaves_out
-from rbac.templates import aggregated, templates_for
-from rbac.words import sentences
+from rbac.projection import CLUSTER_ADMIN, has_granting_rules
+from rbac.templates import template_names, templates_for
+from rbac.words import describe_rules
 
 #: Maximum number of holders on the page.
 MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
-class HolderLine:
+class HolderRow:
     """A row in the list of holders. `where` is the project, or "" for the role's whole scope.
     `removable` is True if the viewer may revoke the role.
     """
@@ -66,7 +66,7 @@ class HolderLine:
     where: str
     binding: str
     removable: bool
-    holding: Holding
+    holding: RoleHolder
 
 
 def _types(params: QueryDict, level: str, name: str, namespace: str = "") -> tuple[GVR, ...]:
@@ -82,38 +82,40 @@ def _types(params: QueryDict, level: str, name: str, namespace: str = "") -> tup
 def _look(access: Access, params: QueryDict, level: str, name: str, namespace: str = "") -> object:
     try:
         found = find_role(access, level_of(level), namespace, name)
-    except RolesUnknown:
+    except RolesNotCached:
         found = None
     return _content(access, found, _known_holders(access, found)) if found is not None else None
 
 
-def _content(access: Access, found: Role, lines: Sequence["HolderLine"] | None) -> object:
+def _content(access: Access, found: ScopedRole, lines: Sequence["HolderRow"] | None) -> object:
     """Return everything on the page that can change."""
     buttons = _buttons(access, found, found.origin)
     return found.entry.resource_version, lines, buttons, _native(access, found)
 
 
-def _known_holders(access: Access, found: Role) -> Sequence["HolderLine"] | None:
+def _known_holders(access: Access, found: ScopedRole) -> Sequence["HolderRow"] | None:
     """Return the holders, or None if the viewer may not see them."""
-    known = may(access, "list", TYPES[found.place.level].bindings, found.place)
+    known = is_allowed(access, "list", TYPES[found.place.level].bindings, found.place)
     return list(_holders(access, found)) if known else None
 
 
-@page("GET", follows=Following(_types, _look, _look))
+@page("GET", follows=LivePage(_types, _look, _look))
 async def role(request: ConsoleRequest, level: str, name: str, namespace: str = "") -> HttpResponse:
     found = find_role(access_of(request), level_of(level), namespace, name)
     if found is None:
-        return nothing(request, name)
-    return await shown(request, found)
+        return role_not_found(request, name)
+    return await role_page(request, found)
 
 
-def nothing(request: ConsoleRequest, name: str) -> HttpResponse:
-    return error_page(request, 404, _("Role %(name)s not found.") % {"name": visible(name)})
+def role_not_found(request: ConsoleRequest, name: str) -> HttpResponse:
+    return error_page(
+        request, 404, _("Role %(name)s not found.") % {"name": escape_invisible(name)}
+    )
 
 
-async def shown(
+async def role_page(
     request: ConsoleRequest,
-    found: Role,
+    found: ScopedRole,
     *,
     error: str = "",
     given: dict[str, str] | None = None,
@@ -122,32 +124,32 @@ async def shown(
     access, bindings = access_of(request), TYPES[found.place.level].bindings
     lines = _known_holders(access, found)
     rules = found.rules
-    undo = await offered(request, found.place, found.name)
+    undo = await undo_description(request, found.place, found.name)
     etag = etag_of_page(_content(access, found, lines))
     if status == 200 and request.headers.get("If-None-Match") == etag:
         return HttpResponseNotModified()
-    await prepare_menu(request.cluster)
+    await update_counts(request.cluster)
     origin = found.origin
-    names = aggregated(found.annotations)
+    names = template_names(found.annotations)
     item = found.entry.projection
     context: dict[str, Any] = {
         "role": found,
         "kind": KINDS[found.place.level],
-        "alias": visible(item.alias),
+        "alias": escape_invisible(item.alias),
         "description": description_of(found),
         "facts": _facts(found, origin),
         "templates": titles(names, templates_for(get_runtime(), found.place)),
-        "sentences": sentences(rules),
+        "sentences": describe_rules(rules),
         "yaml": further_text(rules),
         "left_out": found.place.level is Level.GLOBAL
         and found.name != PLATFORM_ADMIN
-        and leaves_out(rules),
+        and has_granting_rules(rules),
         "native": _native(access, found),
         "holders": lines[:MOST] if lines is not None else None,
         "more": max(0, len(lines or ()) - MOST),
         "may_grant": lines is not None
         and origin not in (Origin.TEMPLATE, Origin.PROJECTED)
-        and may(access, "create", bindings, found.place),
+        and is_allowed(access, "create", bindings, found.place),
         "subjects": [("User", SUBJECTS["User"]), ("Group", SUBJECTS["Group"])],
         "given": given or {},
         "buttons": _buttons(access, found, origin),
@@ -159,7 +161,7 @@ async def shown(
     return render(request, "access/roles/role.html", context, status=status)
 
 
-def _facts(found: Role, origin: Origin) -> Sequence[tuple[str, str]]:
+def _facts(found: ScopedRole, origin: Origin) -> Sequence[tuple[str, str]]:
     item, place = found.entry.projection, found.place
     facts = [
         (_("Origin"), str(ORIGINS[origin])),
@@ -168,22 +170,22 @@ def _facts(found: Role, origin: Origin) -> Sequence[tuple[str, str]]:
         (_("Creator"), item.creator),
         (_("Created"), item.created.strftime("%Y-%m-%d %H:%M:%S UTC") if item.created else ""),
     ]
-    return [(label, visible(text)) for label, text in facts if text]
+    return [(label, escape_invisible(text)) for label, text in facts if text]
 
 
-def _holders(access: Access, found: Role) -> Iterator[HolderLine]:
-    for one in seen_holders(access, found):
+def _holders(access: Access, found: ScopedRole) -> Iterator[HolderRow]:
+    for one in visible_holders(access, found):
         place = RoleScope(Level.PROJECT, "", one.namespace) if one.namespace else found.place
         removable = (
             one.source is None
-            and not is_managers(found, one)
-            and may(access, "delete", one.gvr, place, one.binding)
-            and may(access, "update", one.gvr, place, one.binding)
+            and not is_manager_binding(found, one)
+            and is_allowed(access, "delete", one.gvr, place, one.binding)
+            and is_allowed(access, "update", one.gvr, place, one.binding)
         )
         is_bound_wider = one.namespace and found.place.level is Level.CLUSTER
-        yield HolderLine(
+        yield HolderRow(
             SUBJECTS.get(one.kind, one.kind),
-            visible(one.name),
+            escape_invisible(one.name),
             _subject_url(access, one),
             one.namespace if is_bound_wider else "",
             one.binding,
@@ -192,14 +194,14 @@ def _holders(access: Access, found: Role) -> Iterator[HolderLine]:
         )
 
 
-def is_managers(found: Role, one: Holding) -> bool:
+def is_manager_binding(found: ScopedRole, one: RoleHolder) -> bool:
     """Return True for the binding of the workspace's manager, which has the name of the role and is
     maintained by the controllers.
     """
     return found.name == one.binding == f"{found.place.workspace}-admin"
 
 
-def _subject_url(access: Access, one: Holding) -> str:
+def _subject_url(access: Access, one: RoleHolder) -> str:
     # Bindings may contain any name, including names without a user and names that cannot be part of
     # a URL.
     if one.kind != "User" or not one.name or "/" in one.name:
@@ -211,7 +213,7 @@ def _subject_url(access: Access, one: Holding) -> str:
     return url if known else ""
 
 
-def _native(access: Access, found: Role) -> list[tuple[str, str, str]]:
+def _native(access: Access, found: ScopedRole) -> list[tuple[str, str, str]]:
     """Return label, text and URL (or "") of the corresponding native role."""
     level, name = found.place.level, found.name
     if level in NATIVE:
@@ -220,7 +222,7 @@ def _native(access: Access, found: Role) -> list[tuple[str, str, str]]:
             return [(_("In Kubernetes"), _("a built-in Kubernetes role"), "")]
         known = {GLOBAL_ROLE: Level.GLOBAL, WORKSPACE_ROLE: Level.WORKSPACE}
         of = known.get(source.level)
-        url = shown_url(access, RoleScope(of), source.name) if of else ""
+        url = visible_role_url(access, RoleScope(of), source.name) if of else ""
         return [(_("Derived from"), f"{source.level} {source.name}", url)]
     if level is Level.GLOBAL and name == PLATFORM_ADMIN:
         return [_object(access, CLUSTER_ROLES, CLUSTER_ADMIN)]
@@ -250,14 +252,14 @@ def _object(access: Access, gvr: GVR, name: str) -> tuple[str, str, str]:
     return label, f"ClusterRole {name}", url
 
 
-def _buttons(access: Access, found: Role, origin: Origin) -> list[tuple[str, str]]:
+def _buttons(access: Access, found: ScopedRole, origin: Origin) -> list[tuple[str, str]]:
     gvr, place = TYPES[found.place.level].roles, found.place
     buttons = []
-    if origin is Origin.OWN and may(access, "update", gvr, place, found.name):
+    if origin is Origin.OWN and is_allowed(access, "update", gvr, place, found.name):
         buttons.append((_("Edit role"), found.act_url("edit")))
-    if may(access, "create", gvr, place) and origin is not Origin.PROJECTED:
+    if is_allowed(access, "create", gvr, place) and origin is not Origin.PROJECTED:
         buttons.append((_("Copy role"), new_url(place, found.name)))
-    if origin is Origin.OWN and may(access, "delete", gvr, place, found.name):
+    if origin is Origin.OWN and is_allowed(access, "delete", gvr, place, found.name):
         url = action_url("delete", HOST, segment_of(gvr), found.entry.key)
         buttons.append((_("Delete role"), url))
     return buttons

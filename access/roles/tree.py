@@ -10,11 +10,11 @@ from django.utils.translation import pgettext
 from rbac.catalogue import CATALOGUE, PREFIX, Template
 from rbac.covering import covers
 from rbac.rules import Rules
-from rbac.words import sentences
+from rbac.words import describe_rules
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class TemplateNode:
     """A template in the tree. `needs` contains the names of templates that are included with this
     one. `held` is True if the viewer may grant it.
     """
@@ -29,33 +29,35 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class ModuleNode:
     """A module with its templates."""
 
     title: str
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[TemplateNode, ...]
 
     @property
     def ticked(self) -> int:
         return sum(leaf.ticked for leaf in self.leaves)
 
 
-def tree(known: Mapping[str, Template], chosen: Collection[str], held: Rules) -> tuple[Branch, ...]:
+def permission_tree(
+    known: Mapping[str, Template], chosen: Collection[str], held: Rules
+) -> tuple[ModuleNode, ...]:
     """Return modules and templates in the order of `known`."""
-    modules: dict[str, list[Leaf]] = {}
+    modules: dict[str, list[TemplateNode]] = {}
     comma = pgettext("between two of several", ", ")
     for template in known.values():
-        leaf = Leaf(
+        leaf = TemplateNode(
             template.name,
             title_of(template),
             template.needs,
             comma.join(title_of(known[name]) for name in template.needs if name in known),
-            tuple(sentences(template.rules)),
+            tuple(describe_rules(template.rules)),
             template.name in chosen,
             covers(held, template.rules),
         )
         modules.setdefault(template.module, []).append(leaf)
-    return tuple(Branch(_(module), tuple(leaves)) for module, leaves in modules.items())
+    return tuple(ModuleNode(_(module), tuple(leaves)) for module, leaves in modules.items())
 
 
 def title_of(template: Template) -> str:

@@ -10,14 +10,14 @@ import msgspec
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
-from access.roles.places import Role, informer_of, list_url, role_url
+from access.roles.places import ScopedRole, informer_of, list_url, role_url
 from access.roles.writing import Escalation, Manifest, require_bindable, require_held, write
 from accounts.time import now
 from console.kube.client import ObjectClient
 from console.kube.gvr import GVR, Key
 from console.ui.http import ConsoleRequest
 from console.views.errors import error_page
-from console.views.page import finished, page
+from console.views.page import page, success_redirect
 from rbac.levels import TYPES, Level, RoleScope
 from rbac.rules import parse_rules
 
@@ -30,7 +30,7 @@ MAX_BODY = 64 * 1024
 _TIES = ("ownerReferences", "finalizers")
 
 
-async def remember(
+async def store_undo(
     request: ConsoleRequest,
     text: str,
     role: tuple[RoleScope, str],
@@ -63,24 +63,24 @@ async def remember(
     )
 
 
-async def offered(request: ConsoleRequest, place: RoleScope, role: str) -> str:
+async def undo_description(request: ConsoleRequest, place: RoleScope, role: str) -> str:
     """Return the description of the change that can be undone, or "". On a role list (`role` is
     ""), changes of every role in this scope are included.
     """
-    kept = await _kept(request)
+    kept = await _stored_change(request)
     if kept is None or kept["place"] != [*place]:
         return ""
     return str(kept["text"]) if role == kept["role"] or not role else ""
 
 
-async def _kept(request: ConsoleRequest) -> dict[str, Any] | None:
+async def _stored_change(request: ConsoleRequest) -> dict[str, Any] | None:
     kept: dict[str, Any] | None = await request.session.aget(UNDO)
     return kept if kept and now().timestamp() - kept["at"] < SECONDS else None
 
 
 @page("POST")
 async def undo(request: ConsoleRequest) -> HttpResponse:
-    kept = await _kept(request)
+    kept = await _stored_change(request)
     if kept is None:
         return error_page(
             request,
@@ -98,7 +98,7 @@ async def undo(request: ConsoleRequest) -> HttpResponse:
     await request.session.apop(UNDO, None)
     there = informer_of(TYPES[place.level].roles).store.get(Key(namespace, kept["role"]))
     url = role_url(place, kept["role"]) if there else list_url(place)
-    return finished(request, _("Undone: %(text)s") % {"text": kept["text"]}, url)
+    return success_redirect(request, _("Undone: %(text)s") % {"text": kept["text"]}, url)
 
 
 async def _undo(request: ConsoleRequest, kept: dict[str, Any], place: RoleScope) -> None:
@@ -149,11 +149,11 @@ async def _compare(
         require_held(request, place, kept["role"], rules)
         return
     entry = informer_of(TYPES[place.level].roles).store.get(Key(place.namespace, kept["role"]))
-    rules = Role(place, entry).rules if entry is not None else ()
+    rules = ScopedRole(place, entry).rules if entry is not None else ()
     require_bindable(request, place, kept["role"], rules)
 
 
-def clean(manifest: Manifest) -> Manifest:
+def without_server_fields(manifest: Manifest) -> Manifest:
     """Return the manifest without the metadata that the server adds."""
     kept = ("name", "namespace", "labels", "annotations", *_TIES)
     meta = {field: value for field, value in manifest["metadata"].items() if field in kept}

@@ -3,8 +3,8 @@
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from access.roles.places import Role
-from console.ui.text import visible
+from access.roles.places import ScopedRole
+from console.ui.text import escape_invisible
 from rbac.builtin import Origin
 from rbac.levels import Level
 
@@ -61,7 +61,7 @@ _BUILT_IN: dict[Level, dict[str, str | Promise]] = {
 }
 
 
-def description_of(role: Role) -> str:
+def description_of(role: ScopedRole) -> str:
     """Return the description of a role. Descriptions of built-in roles are translated."""
     if role.origin is Origin.BUILT_IN:
         workspace = role.entry.projection.workspace
@@ -69,4 +69,4 @@ def description_of(role: Role) -> str:
         found = _BUILT_IN[role.place.level].get(name)
         if found is not None:
             return str(found)
-    return visible(role.entry.projection.description)
+    return escape_invisible(role.entry.projection.description)

@@ -11,7 +11,7 @@ Guarantees:
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from access.roles.places import informer_of, may_by_role, may_natively
+from access.roles.places import informer_of, is_allowed_by_role, is_allowed_natively
 from console.audit.trail import record, request_action
 from console.kube.cachewait import wait_for_cache
 from console.kube.client import ObjectClient
@@ -22,7 +22,7 @@ from console.ui.http import ConsoleRequest
 from console.views.guard import access_of
 from rbac.authorizer import PLATFORM_ADMIN
 from rbac.covering import uncovered
-from rbac.current import get_levels
+from rbac.current import get_role_levels
 from rbac.levels import NATIVE, TYPES, Level, RoleScope
 from rbac.rules import Rule, Rules
 
@@ -49,9 +49,9 @@ def require_held(
     The check here reports the error before the write.
     """
     access, gvr = access_of(request), TYPES[place.level].roles
-    if place.level in NATIVE and may_natively(access, "escalate", gvr, place, name):
+    if place.level in NATIVE and is_allowed_natively(access, "escalate", gvr, place, name):
         return
-    beyond = uncovered(get_levels().held_rules(access.identity, place), rules)
+    beyond = uncovered(get_role_levels().held_rules(access.identity, place), rules)
     if beyond:
         raise Escalation(beyond)
 
@@ -59,13 +59,13 @@ def require_held(
 def require_bindable(request: ConsoleRequest, place: RoleScope, role: str, rules: Rules) -> None:
     """Raise `Escalation` if the user may not grant the role to a subject."""
     access, gvr = access_of(request), TYPES[place.level].roles
-    if place.level in NATIVE and may_natively(access, "bind", gvr, place, role):
+    if place.level in NATIVE and is_allowed_natively(access, "bind", gvr, place, role):
         return
     require_held(request, place, role, rules)
     if place.level is Level.GLOBAL and role == PLATFORM_ADMIN:
         # Holding the rules of `platform-admin` does not include its permissions (ADR 8).
         bindings = TYPES[place.level].bindings
-        if not may_natively(access, "create", bindings, place):
+        if not is_allowed_natively(access, "create", bindings, place):
             raise Denied("create", bindings)
 
 
@@ -87,9 +87,9 @@ async def write(
     """
     access, named = access_of(request), name if verb != "create" else ""
     client: ObjectClient = get_runtime().console
-    if may_natively(access, verb, gvr, place, named):
+    if is_allowed_natively(access, verb, gvr, place, named):
         client = get_runtime().as_user(access.identity)
-    elif not decided and not may_by_role(access, verb, gvr, place, named):
+    elif not decided and not is_allowed_by_role(access, verb, gvr, place, named):
         raise Denied(verb, gvr, place.namespace)
     action = request_action(request, verb, gvr, namespace=place.namespace, name=name)
     async with record(action) as recording:

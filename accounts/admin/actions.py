@@ -15,7 +15,7 @@ from accounts.mfa import register as factors
 from accounts.mfa.register import has_factor
 from accounts.protection import attempts
 from accounts.protection.attempts import user_locked_for
-from accounts.protection.endings import end_everything, ended_patch
+from accounts.protection.endings import revocation_patch, revoke_all
 from accounts.signin.new_passwords import busy_text, set_password
 from accounts.signin.passwords import TooBusy
 from accounts.time import now
@@ -24,7 +24,14 @@ from accounts.users.states import ACTIVE, DISABLED, LOCKED, Manifest, patch_user
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission
+from console.ui.actions import (
+    EVERYWHERE,
+    Action,
+    ActionContext,
+    ActionSucceeded,
+    Outcome,
+    Permission,
+)
 from console.ui.clusters import HOST
 from console.ui.decisions import Refused
 from console.ui.kind import ResourceKind
@@ -33,7 +40,7 @@ from console.ui.subject import Subject
 _ENDED = "EndedByAdministrator"
 
 
-class OfOthers(Action):
+class OtherUserAction(Action):
     """Action that users can't run on their own account."""
 
     per_user = True
@@ -75,16 +82,18 @@ class UserAction(Action):
         if not self.is_allowed(access, gvr, key):
             check_holds_no_more(access, key.name)
 
-    async def write(self, context: Context, user: Manifest) -> Manifest:
+    async def write(self, context: ActionContext, user: Manifest) -> Manifest:
         """Patch the user and return the updated object. `user` contains only name and uid."""
-        change = {"status": state_status(self.state, now())} if self.state else ended_patch(now())
+        change = (
+            {"status": state_status(self.state, now())} if self.state else revocation_patch(now())
+        )
         return await patch_user(context.client, user, change, audit_id=context.audit_id)
 
     async def after(self, name: str) -> None:
         if self.reason:
-            await end_everything(name, self.reason, now())
+            await revoke_all(name, self.reason, now())
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         name = context.key.name
         # Check again, because the user may have gained permissions since the page was opened.
         await UserAction.check(self, context.access, context.kind.gvr, context.key)
@@ -92,10 +101,10 @@ class UserAction(Action):
         written = await self.write(context, user)
         await wait_for_version(name, written["metadata"]["resourceVersion"])
         await self.after(name)
-        return Done(self.done % context.message_values)
+        return ActionSucceeded(self.done % context.message_values)
 
 
-class Enable(OfOthers, UserAction):
+class Enable(OtherUserAction, UserAction):
     """Enable a user. Earlier failed attempts no longer count, because the state's transition time
     changes.
     """
@@ -111,7 +120,7 @@ class Enable(OfOthers, UserAction):
         return bool(entry.projection.state == DISABLED)
 
 
-class Disable(OfOthers, UserAction):
+class Disable(OtherUserAction, UserAction):
     name, audit_verb = "disable", ("patch", "disable")
     label = pgettext_lazy("action", "Disable")
     weight = 2
@@ -140,7 +149,7 @@ class Unlock(UserAction):
             raise Refused(_("The user is not locked."))
 
     async def after(self, name: str) -> None:
-        await sync_to_async(attempts.forget)(name)
+        await sync_to_async(attempts.unlock)(name)
 
 
 class EndSessions(UserAction):
@@ -187,12 +196,12 @@ class EditProfile(UserFormAction):
     def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
         return entry.original().get("spec") or {}
 
-    async def write(self, context: Context, user: Manifest) -> Manifest:
+    async def write(self, context: ActionContext, user: Manifest) -> Manifest:
         change = {"spec": profile_spec(context.data)}
         return await patch_user(context.client, user, change, audit_id=context.audit_id)
 
 
-class ResetPassword(OfOthers, UserFormAction, EndSessions):
+class ResetPassword(OtherUserAction, UserFormAction, EndSessions):
     """Set a new password without asking for the old one.
 
     Not available for the own account, so that an unattended browser can't be used to take over
@@ -209,7 +218,7 @@ class ResetPassword(OfOthers, UserFormAction, EndSessions):
     form = PasswordForm
     places = frozenset()
 
-    async def write(self, context: Context, user: Manifest) -> Manifest:
+    async def write(self, context: ActionContext, user: Manifest) -> Manifest:
         data = context.data
         try:
             return await set_password(
@@ -220,7 +229,7 @@ class ResetPassword(OfOthers, UserFormAction, EndSessions):
             raise Refused(busy_text()) from error
 
 
-class ResetSecondFactor(OfOthers, EndSessions):
+class ResetSecondFactor(OtherUserAction, EndSessions):
     name, audit_verb = "reset-second-factor", ("patch", "reset-second-factor")
     label = gettext_lazy("Reset second factor")
     done = gettext_lazy(
@@ -238,9 +247,9 @@ class ResetSecondFactor(OfOthers, EndSessions):
             raise Refused(_("The user has no second factor."))
 
     async def after(self, name: str) -> None:
-        await sync_to_async(factors.turn_off)(name)
+        await sync_to_async(factors.disable)(name)
         await super().after(name)
-        await sync_to_async(attempts.forget)(name)
+        await sync_to_async(attempts.unlock)(name)
 
 
 #: Actions with empty `places` need data that list rows don't contain.

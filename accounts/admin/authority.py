@@ -21,11 +21,11 @@ from console.kube.gvr import USERS
 from console.kube.identity import InvalidIdentity
 from console.ui.access import Access
 from console.ui.clusters import HOST
-from console.ui.decisions import Exempt
-from console.ui.text import visible
-from rbac.current import beyond_anywhere, get_levels
-from rbac.memberships import are_known, identity_of
-from rbac.rules import Question, Rules, any_allows
+from console.ui.decisions import Protected
+from console.ui.text import escape_invisible
+from rbac.current import excess_permissions, get_role_levels
+from rbac.memberships import are_current, identity_of
+from rbac.rules import AccessQuestion, Rules, any_allows
 
 CREATE = ("create",)
 #: KubeSphere's API server checks the first verb, Kubernetes the second.
@@ -39,9 +39,11 @@ def administers(access: Access, verbs: tuple[str, ...], name: str = "") -> bool:
     """
     if access.cluster.name != HOST or not access.can("get", USERS, name=name):
         return False
-    rules = get_levels().platform_rules(access.identity)
+    rules = get_role_levels().platform_rules(access.identity)
     group, resource = USERS.group, USERS.resource
-    return any(any_allows(rules, Question(verb, group, resource, name=name)) for verb in verbs)
+    return any(
+        any_allows(rules, AccessQuestion(verb, group, resource, name=name)) for verb in verbs
+    )
 
 
 def may_create(access: Access) -> bool:
@@ -58,14 +60,14 @@ def may_change(access: Access, name: str) -> bool:
 
 
 def check_holds_no_more(access: Access, name: str) -> None:
-    """Raise `Exempt` if `name` holds permissions that the viewer does not hold. The user may not
+    """Raise `Protected` if `name` holds permissions that the viewer does not hold. The user may not
     exist.
     """
     runtime = get_runtime()
     try:
         beyond = (
-            beyond_anywhere(access.identity, identity_of(runtime, name))
-            if are_known(runtime)
+            excess_permissions(access.identity, identity_of(runtime, name))
+            if are_current(runtime)
             else None
         )
     except InvalidIdentity:
@@ -74,22 +76,22 @@ def check_holds_no_more(access: Access, name: str) -> None:
 
 
 def check_not_beyond(beyond: Rules | None, name: str) -> None:
-    """Raise `Exempt` unless `beyond` is empty.
+    """Raise `Protected` unless `beyond` is empty.
 
     `beyond` contains the permissions that `name` holds and the viewer does not, or is None if
     unknown.
     """
     if beyond is None:
-        raise Exempt(
+        raise Protected(
             _(
                 "This action is not available because the permissions of %(name)s could not be "
                 "determined."
             )
-            % {"name": visible(name)}
+            % {"name": escape_invisible(name)}
         )
     if beyond:
         text = _(
             "%(name)s has permissions that you don't have. Only users who have the same "
             "permissions can change this user."
         )
-        raise Exempt(text % {"name": visible(name)})
+        raise Protected(text % {"name": escape_invisible(name)})

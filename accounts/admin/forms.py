@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.myaccount.profile import is_address
 from accounts.signin.new_passwords import NewPasswordField, new_password_problem
-from accounts.users.directory import has_address, trusted_users
+from accounts.users.directory import has_email, trusted_users
 from console.kube.gvr import Key
 from console.kube.projections import User
 from console.ui.forms import CheckField, ConsoleForm, TextField
@@ -62,7 +62,7 @@ class ProfileForm(UserForm):
         if email and email != self.stored_email:
             if not is_address(email):
                 raise ValidationError(_("Enter a valid email address."))
-            if has_address(trusted_users(), email, but=self.user_name):
+            if has_email(trusted_users(), email, but=self.user_name):
                 raise ValidationError(_("Another user already has this email address."))
         return email
 

@@ -33,10 +33,10 @@ from console.ui.detail import object_tabs
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
 from console.ui.rows import MenuItem, action_bar, menu_item
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.views.errors import error_page
 from console.views.guard import access_of
-from console.views.listbefore import list_before, with_list
+from console.views.listbefore import previous_list, with_list
 from console.views.page import page
 
 SEGMENT = "users.iam.kubesphere.io"
@@ -59,7 +59,7 @@ async def accounts(request: ConsoleRequest) -> HttpResponse:
 async def show(request: ConsoleRequest, name: str) -> HttpResponse:
     access = require(request, "get", name)
     entry = trusted_users().store.get(Key("", name))
-    return nobody(request, name) if entry is None else await _page(request, access, entry)
+    return user_not_found(request, name) if entry is None else await _page(request, access, entry)
 
 
 def require(request: ConsoleRequest, verb: str, name: str = "") -> Access:
@@ -72,12 +72,14 @@ def require(request: ConsoleRequest, verb: str, name: str = "") -> Access:
     return access
 
 
-def show_url(name: str) -> str:
+def user_url(name: str) -> str:
     return reverse("accounts:administration:show", args=(name,))
 
 
-def nobody(request: ConsoleRequest, name: str) -> HttpResponse:
-    return error_page(request, 404, _("User %(name)s not found.") % {"name": visible(name)})
+def user_not_found(request: ConsoleRequest, name: str) -> HttpResponse:
+    return error_page(
+        request, 404, _("User %(name)s not found.") % {"name": escape_invisible(name)}
+    )
 
 
 async def _page(request: ConsoleRequest, access: Access, entry: Entry[User]) -> HttpResponse:
@@ -86,10 +88,10 @@ async def _page(request: ConsoleRequest, access: Access, entry: Entry[User]) -> 
     links = [ActionButton(_("Permissions"), reverse("access:rights", args=(name,)))]
     if name != access.identity.name and may_view(access.identity, name):
         url = reverse("accounts:viewing:begin", args=(name,))
-        links.append(ActionButton(_("View as %(name)s") % {"name": visible(name)}, url))
+        links.append(ActionButton(_("View as %(name)s") % {"name": escape_invisible(name)}, url))
     kind, up_url = access.cluster.kinds.of(USERS), list_url(HOST, SEGMENT)
     tabs = object_tabs(access, kind, entry.key)
-    spec = list_before(request, kind) if kind is not None else None
+    spec = previous_list(request, kind) if kind is not None else None
     if spec is not None and spec.url != up_url:
         up_url, tabs = spec.url, with_list(tabs, spec)
     context: dict[str, Any] = {
@@ -103,7 +105,7 @@ async def _page(request: ConsoleRequest, access: Access, entry: Entry[User]) -> 
     }
     allowed, context["why_not"] = _allowed(access, name)
     if allowed:
-        context["sessions"] = await sync_to_async(signins.signed_in)(name, now())
+        context["sessions"] = await sync_to_async(signins.list_sessions)(name, now())
     if access.can("list", LOGIN_RECORDS):
         context["history"] = await history_of(name)
     return render(request, "accounts/admin/show.html", context)
@@ -164,7 +166,7 @@ async def _facts(entry: Entry[User]) -> list[tuple[str, str]]:
         (_("Password changed"), _moment(user.annotations.get(CHANGED_ANNOTATION))),
         (_("Last sign-in"), _moment(status.get("lastLoginTime"))),
     ]
-    return [(label, visible(text)) for label, text in facts if text]
+    return [(label, escape_invisible(text)) for label, text in facts if text]
 
 
 def _state_text(user: User) -> str:

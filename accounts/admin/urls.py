@@ -3,12 +3,12 @@
 from django.urls import path
 
 from accounts.admin.show import SEGMENT, accounts, show
-from console.views.actions import old_address
+from console.views.actions import redirect_old_url
 
 app_name = "administration"
 urlpatterns = [
     path("", accounts, name="accounts"),
     path("/users/<str:name>", show, name="show"),
-    path("/users/<str:name>/edit", old_address, {"resource": SEGMENT, "action": "profile"}),
-    path("/users/<str:name>/<str:action>", old_address, {"resource": SEGMENT}),
+    path("/users/<str:name>/edit", redirect_old_url, {"resource": SEGMENT, "action": "profile"}),
+    path("/users/<str:name>/<str:action>", redirect_old_url, {"resource": SEGMENT}),
 ]

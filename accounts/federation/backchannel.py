@@ -14,18 +14,18 @@ from django.http import HttpRequest, HttpResponse
 from accounts.federation.signout import end_sessions, has_sessions
 from accounts.oauth import endpoint
 from accounts.oauth.endpoint import FORM, body_of, form_of, parse, required
-from accounts.oauth.errors import answer, invalid_request, unavailable
-from accounts.protection.endings import tell_replicas
+from accounts.oauth.errors import invalid_request, json_response, unavailable
+from accounts.protection.endings import notify_replicas
 from accounts.providers import base
 from accounts.providers.base import (
     CallbackLogoutProvider,
-    Ended,
+    EndedSessions,
     LogoutProvider,
     ProviderError,
     Unreachable,
 )
-from accounts.providers.options import catalogue
-from console.audit.trail import SESSIONS, record, request_action
+from accounts.providers.options import read_current_providers
+from console.audit.trail import SESSION_RESOURCE, record, request_action
 from console.kube.current import get_runtime
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 @endpoint.endpoint("POST")
 async def backchannel(request: HttpRequest, name: str) -> HttpResponse:
-    entry = (await catalogue()).entries.get(name)
+    entry = (await read_current_providers()).entries.get(name)
     token = required(form_of(request), "logout_token")
     if entry is None or not isinstance(entry.provider, LogoutProvider):
         raise invalid_request("Unknown identity provider.")
@@ -55,7 +55,7 @@ async def callback_logout(request: HttpRequest, name: str) -> HttpResponse:
     Anyone can send this request, so the response doesn't reveal whether a session ended, and a
     request that ends no session is not audited.
     """
-    entry = (await catalogue()).entries.get(name)
+    entry = (await read_current_providers()).entries.get(name)
     if request.content_type != FORM:
         raise invalid_request(f"The body must be {FORM}.")
     form = parse(body_of(request))
@@ -66,12 +66,12 @@ async def callback_logout(request: HttpRequest, name: str) -> HttpResponse:
     except ProviderError as error:
         raise invalid_request("The form is not a LogoutRequest.") from error
     if not await sync_to_async(has_sessions)(name, ended, base.clock.now()):
-        return answer({})
+        return json_response({})
     return await _end(request, entry.name, ended)
 
 
-async def _end(request: HttpRequest, name: str, ended: Ended) -> HttpResponse:
-    action = request_action(request, "logout", SESSIONS, subresource=name, actor="")
+async def _end(request: HttpRequest, name: str, ended: EndedSessions) -> HttpResponse:
+    action = request_action(request, "logout", SESSION_RESOURCE, subresource=name, actor="")
     async with record(action) as recording:
         users = await sync_to_async(end_sessions)(name, ended, base.clock.now())
         if users is None:
@@ -79,5 +79,5 @@ async def _end(request: HttpRequest, name: str, ended: Ended) -> HttpResponse:
             raise invalid_request("The logout token was already used.")
         recording.set_outcome(200, "ProviderLogout", ", ".join(users))
     for user in users:
-        await tell_replicas(get_runtime().console, user, base.clock.now())
-    return answer({})
+        await notify_replicas(get_runtime().console, user, base.clock.now())
+    return json_response({})

@@ -19,18 +19,25 @@ from accounts.federation import onetime
 from accounts.federation.linking import (
     MAX_EMAIL,
     MAX_NAME,
-    Ambiguous,
-    Taken,
+    AmbiguousUser,
+    NameOrEmailTaken,
     UserNotCached,
     linked_user,
     suggested_name,
 )
-from accounts.federation.signin import PENDING, create, enter, guarded, not_arrived, refuse
+from accounts.federation.signin import (
+    PENDING,
+    create_user,
+    handle_errors,
+    reject_sign_in,
+    start_user_session,
+    user_not_cached_page,
+)
 from accounts.providers import base
 from accounts.providers.base import Person
-from accounts.providers.options import LOOKUP, Entry, catalogue
+from accounts.providers.options import LOOKUP, Entry, read_current_providers
 from accounts.signin.login_page import LoginForm, login_page
-from accounts.signin.next_url import safe_next
+from accounts.signin.next_url import safe_next_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +51,23 @@ class ConfirmForm:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@guarded
+@handle_errors
 async def confirm(request: HttpRequest) -> HttpResponse:
-    if not request.COOKIES.get(onetime.name(onetime.PENDING)):
+    if not request.COOKIES.get(onetime.cookie_name(onetime.PENDING)):
         return HttpResponseRedirect(reverse("accounts:login"))
-    key = (onetime.read(request, onetime.PENDING) or {}).get("key", "")
-    waiting = await sync_to_async(onetime.look)(PENDING, key, base.clock.now())
-    entry = (await catalogue()).entries.get(waiting["provider"]) if waiting else None
+    key = (onetime.read_cookie(request, onetime.PENDING) or {}).get("key", "")
+    waiting = await sync_to_async(onetime.load)(PENDING, key, base.clock.now())
+    entry = (await read_current_providers()).entries.get(waiting["provider"]) if waiting else None
     if waiting is None or entry is None or entry.mapping == LOOKUP:
-        return _gone(request)
+        return _expired(request)
     person = Person(**waiting["person"])
     if request.method != "POST":
         name = suggested_name(person.username)
         return _page(request, ConfirmForm(entry.name, name, person.email, {}))
-    response = await _choose(request, entry, person, safe_next(waiting["next"]))
+    response = await _choose(request, entry, person, safe_next_url(waiting["next"]))
     if response.status_code == 302:
         await sync_to_async(onetime.release)(PENDING, key)
-        onetime.drop(response, onetime.PENDING)
+        onetime.delete_cookie(response, onetime.PENDING)
     return response
 
 
@@ -72,21 +79,21 @@ async def _choose(
     try:
         user = linked_user(entry.name, person.subject)
         if user is None:
-            user = await create(request, entry, person, name, email)
-    except Ambiguous:
-        return await refuse(request, entry, 403, "AmbiguousUser", next_url=next_url)
+            user = await create_user(request, entry, person, name, email)
+    except AmbiguousUser:
+        return await reject_sign_in(request, entry, 403, "AmbiguousUser", next_url=next_url)
     except UserNotCached:
-        return not_arrived(request, next_url)
-    except Taken as taken:
+        return user_not_cached_page(request, next_url)
+    except NameOrEmailTaken as taken:
         errors = {taken.field: taken.text}
         return _page(request, ConfirmForm(entry.name, name, email, errors), 400)
-    return await enter(request, entry, person, user, next_url)
+    return await start_user_session(request, entry, person, user, next_url)
 
 
-def _gone(request: HttpRequest) -> HttpResponse:
+def _expired(request: HttpRequest) -> HttpResponse:
     text = _("This sign-in request has expired or is not valid. Sign in again.")
     response = login_page(request, LoginForm(error=text), 403)
-    onetime.drop(response, onetime.PENDING)
+    onetime.delete_cookie(response, onetime.PENDING)
     return response
 
 

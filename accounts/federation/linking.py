@@ -14,7 +14,7 @@ from django.core.validators import validate_email
 from django.utils.translation import gettext as _
 
 from accounts.providers.base import Person
-from accounts.users.directory import UsersUnknown, trusted_users, wait_for_version
+from accounts.users.directory import UsersNotCached, trusted_users, wait_for_version
 from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import (
@@ -46,7 +46,7 @@ _NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?")
 _OTHERS = re.compile(r"[^a-z0-9.-]+")
 
 
-class Ambiguous(Exception):
+class AmbiguousUser(Exception):
     """Two Users are linked to the same person."""
 
 
@@ -54,7 +54,7 @@ class UserNotCached(Exception):
     """The User is being created or is not cached yet."""
 
 
-class Taken(Exception):
+class NameOrEmailTaken(Exception):
     """`field` (`name` or `email`) can't be used; `text` is the translated reason."""
 
     def __init__(self, field: str, text: str) -> None:
@@ -70,7 +70,7 @@ def subject_label(subject: str) -> str:
 
 
 def linked_user(provider: str, subject: str) -> User | None:
-    """Return the User linked to the subject, or None. Raise `Ambiguous` or `UsersUnknown`."""
+    """Return the User linked to the subject, or None. Raise `AmbiguousUser` or `UsersNotCached`."""
     label = subject_label(subject)
     entries = trusted_users().store.snapshot().entries.values()
     found = [
@@ -80,21 +80,21 @@ def linked_user(provider: str, subject: str) -> User | None:
         and entry.projection.labels.get(SUBJECT_LABEL) == label
     ]
     if len(found) > 1:
-        raise Ambiguous
+        raise AmbiguousUser
     return found[0] if found else None
 
 
-async def make_user(provider: str, person: Person, name: str, email: str) -> User:
+async def create_linked_user(provider: str, person: Person, name: str, email: str) -> User:
     """Create a User linked to this person. The email address may be empty only if the provider
     sends none.
 
-    Raise `Taken`, `UserNotCached`, `UsersUnknown` or `ApiError`.
+    Raise `NameOrEmailTaken`, `UserNotCached`, `UsersNotCached` or `ApiError`.
     """
     unknown = not email and not person.email
     mail_problem = "" if unknown else email_problem(email)
     for field, problem in (("name", name_problem(name)), ("email", mail_problem)):
         if problem:
-            raise Taken(field, problem)
+            raise NameOrEmailTaken(field, problem)
     manifest = {
         "apiVersion": USERS.group_version,
         "kind": "User",
@@ -107,7 +107,7 @@ async def make_user(provider: str, person: Person, name: str, email: str) -> Use
     try:
         made = await get_runtime().console.create(USERS, manifest)
     except Conflict as error:
-        raise Taken("name", name_problem(name, taken=True)) from error
+        raise NameOrEmailTaken("name", name_problem(name, taken=True)) from error
     # Sessions require a cached User.
     meta = made["metadata"]
     there = await wait_for_version(name, meta["resourceVersion"])
@@ -138,7 +138,7 @@ def name_problem(name: str, *, taken: bool = False) -> str:
 
     A name used in a binding is rejected even if no such User exists. The new user would
     otherwise get the permissions of a deleted user or of an administrator who uses a client
-    certificate. Raise `UsersUnknown`.
+    certificate. Raise `UsersNotCached`.
     """
     if not _is_name(name):
         return _(
@@ -165,10 +165,10 @@ def email_problem(email: str) -> str:
 
 
 async def wait_for_bindings() -> None:
-    """Wait until all bindings are cached. Raise `UsersUnknown` on timeout."""
+    """Wait until all bindings are cached. Raise `UsersNotCached` on timeout."""
     for gvr in _bindings():
         if not await get_runtime().wait_synced(gvr, timeout=ARRIVE):
-            raise UsersUnknown
+            raise UsersNotCached
 
 
 def _bindings() -> list[GVR]:
@@ -181,7 +181,7 @@ def _has_rights(name: str) -> bool:
     for gvr in _bindings():
         informer = get_runtime().informer(gvr)
         if not informer.freshness.synced:
-            raise UsersUnknown
+            raise UsersNotCached
         entries = informer.store.snapshot().entries.values()
         if any(name in _users_of(gvr, entry) for entry in entries):
             return True

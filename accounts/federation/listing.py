@@ -14,12 +14,12 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from accounts.providers.base import RedirectProvider
-from accounts.providers.options import AUTO, LOOKUP, MIXED, Entry, Problem, catalogue
+from accounts.providers.options import AUTO, LOOKUP, MIXED, Entry, Problem, read_current_providers
 from console.kube.status import Severity
 from console.ui.http import ConsoleRequest
 from console.ui.platform import may_list_everything
-from console.ui.states import StateBlock
-from console.ui.text import visible
+from console.ui.states import EmptyState
+from console.ui.text import escape_invisible
 from console.views.denial import withheld_page
 from console.views.guard import access_of
 
@@ -33,7 +33,7 @@ _MAPPINGS: dict[tuple[str, bool], str | Promise] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ProviderRow:
     """Identity provider in the list.
 
     `callback` is the callback URL to register at the provider, or "" for providers without
@@ -56,22 +56,22 @@ async def providers(request: ConsoleRequest) -> HttpResponse:
             "Only users who can list all resources in the cluster can view identity providers."
         )
         return withheld_page(request, text, _("Identity providers"))
-    found = await catalogue()
+    found = await read_current_providers()
     rows = [_wrong(problem) for problem in found.problems if problem.name or problem.kind]
     rows += [_row(entry) for entry in found.entries.values()]
     context = {
         "rows": rows,
         "source": found.source,
-        "problems": [visible(each.text) for each in found.problems if not each.name],
+        "problems": [escape_invisible(each.text) for each in found.problems if not each.name],
         "state": None if rows else _nothing(),
     }
     return render(request, "accounts/providers.html", context)
 
 
-def _row(entry: Entry) -> Row:
+def _row(entry: Entry) -> ProviderRow:
     provider = entry.provider
     insecure = entry.insecure
-    return Row(
+    return ProviderRow(
         name=entry.name,
         kind=entry.kind,
         severity=Severity.WARN if insecure else Severity.OK,
@@ -86,13 +86,15 @@ def _row(entry: Entry) -> Row:
     )
 
 
-def _wrong(problem: Problem) -> Row:
-    text = visible(problem.text)
-    return Row(problem.name or "—", problem.kind, Severity.ERROR, _("Ignored"), text, "—", "")
+def _wrong(problem: Problem) -> ProviderRow:
+    text = escape_invisible(problem.text)
+    return ProviderRow(
+        problem.name or "—", problem.kind, Severity.ERROR, _("Ignored"), text, "—", ""
+    )
 
 
-def _nothing() -> StateBlock:
-    return StateBlock(
+def _nothing() -> EmptyState:
+    return EmptyState(
         "first-use",
         _("No identity providers"),
         _(

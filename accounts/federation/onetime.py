@@ -39,7 +39,7 @@ def release(kind: str, value: str) -> None:
     OneTime.objects.filter(digest=_digest(kind, value)).delete()
 
 
-def keep(kind: str, content: dict[str, Any], now: datetime, until: datetime) -> str:
+def store(kind: str, content: dict[str, Any], now: datetime, until: datetime) -> str:
     """Store `content` and return the key to retrieve it."""
     OneTime.objects.filter(expires__lte=now).delete()
     key = random_token()
@@ -47,7 +47,7 @@ def keep(kind: str, content: dict[str, Any], now: datetime, until: datetime) -> 
     return key
 
 
-def look(kind: str, key: str, now: datetime) -> dict[str, Any] | None:
+def load(kind: str, key: str, now: datetime) -> dict[str, Any] | None:
     rows = OneTime.objects.filter(digest=_digest(kind, key), expires__gt=now)
     found: dict[str, Any] | None = rows.values_list("content", flat=True).first()
     return found
@@ -60,10 +60,10 @@ def _digest(kind: str, value: str) -> str:
 # Cookies of a sign-in in progress. They bind it to one browser.
 
 
-def put(response: HttpResponse, kind: str, content: dict[str, Any]) -> None:
+def set_cookie(response: HttpResponse, kind: str, content: dict[str, Any]) -> None:
     """Set the cookie. `content` is signed but not encrypted."""
     response.set_cookie(
-        name(kind),
+        cookie_name(kind),
         signing.dumps(content, salt=f"{_SALT}.{kind}"),
         max_age=int(LIFETIME.total_seconds()),
         path="/",
@@ -75,22 +75,22 @@ def put(response: HttpResponse, kind: str, content: dict[str, Any]) -> None:
     )
 
 
-def read(request: HttpRequest, kind: str) -> dict[str, Any] | None:
-    """Return the content that `put` stored, or None if the signature is invalid or expired."""
+def read_cookie(request: HttpRequest, kind: str) -> dict[str, Any] | None:
+    """Return the content that `set_cookie` stored, or None if the signature is invalid or expired."""
     try:
         found: dict[str, Any] = signing.loads(
-            request.COOKIES.get(name(kind), ""), salt=f"{_SALT}.{kind}", max_age=LIFETIME
+            request.COOKIES.get(cookie_name(kind), ""), salt=f"{_SALT}.{kind}", max_age=LIFETIME
         )
     except signing.BadSignature:
         return None
     return found
 
 
-def drop(response: HttpResponse, kind: str) -> None:
-    response.delete_cookie(name(kind), path="/", samesite="Lax")
-    response.cookies[name(kind)]["secure"] = settings.SESSION_COOKIE_SECURE or ""
+def delete_cookie(response: HttpResponse, kind: str) -> None:
+    response.delete_cookie(cookie_name(kind), path="/", samesite="Lax")
+    response.cookies[cookie_name(kind)]["secure"] = settings.SESSION_COOKIE_SECURE or ""
 
 
-def name(kind: str) -> str:
+def cookie_name(kind: str) -> str:
     """Return the cookie name, with the prefix of the session cookie."""
     return f"{settings.SESSION_COOKIE_NAME}-{kind}"

@@ -21,12 +21,12 @@ from django.utils.translation import gettext_lazy
 
 from accounts.federation import onetime
 from accounts.federation.linking import (
-    Ambiguous,
-    Taken,
+    AmbiguousUser,
+    NameOrEmailTaken,
     UserNotCached,
+    create_linked_user,
     is_plain,
     linked_user,
-    make_user,
     wait_for_bindings,
 )
 from accounts.models import ProviderSession
@@ -34,18 +34,30 @@ from accounts.oauth.options import options
 from accounts.protection import attempts, records
 from accounts.protection.records import LoginAttempt, origin_of
 from accounts.providers import base
-from accounts.providers.base import PasswordProvider, Person, RedirectProvider, Refused, Unreachable
-from accounts.providers.options import LOOKUP, Entry, catalogue
+from accounts.providers.base import (
+    PasswordProvider,
+    Person,
+    ProviderRefused,
+    RedirectProvider,
+    Unreachable,
+)
+from accounts.providers.options import LOOKUP, Entry, read_current_providers
 from accounts.signin import sessions
 from accounts.signin.authenticate import MAX_NAME, MAX_PASSWORD
-from accounts.signin.language import speak_to
+from accounts.signin.language import set_user_language
 from accounts.signin.login_page import LoginForm, locked_page, login_page
 from accounts.signin.next_url import START
 from accounts.signin.session_settings import ABSOLUTE_LIFETIME
-from accounts.signin.sessions import onward
+from accounts.signin.sessions import next_page_url
 from accounts.time import now
-from accounts.users.directory import UsersUnknown
-from console.audit.trail import SESSIONS, Action, AuditUnavailable, record, request_action
+from accounts.users.directory import UsersNotCached
+from console.audit.trail import (
+    SESSION_RESOURCE,
+    AuditAction,
+    AuditUnavailable,
+    record,
+    request_action,
+)
 from console.kube.errors import ApiError
 from console.kube.gvr import USERS
 from console.kube.projections import User
@@ -74,55 +86,57 @@ _TEXTS: dict[int, str | Promise] = {
 }
 
 
-async def welcome(
+async def sign_in_person(
     request: HttpRequest, entry: Entry, person: Person, next_url: str
 ) -> HttpResponse:
     """Sign the person in or create a User.
 
-    Raise `UsersUnknown`, `AuditUnavailable`, `ApiError` or DatabaseError.
+    Raise `UsersNotCached`, `AuditUnavailable`, `ApiError` or DatabaseError.
     """
     if not 0 < len(person.subject) <= MAX_SUBJECT or not person.subject.isprintable():
-        return await refuse(request, entry, 403, "BadSubject", next_url=next_url)
+        return await reject_sign_in(request, entry, 403, "BadSubject", next_url=next_url)
     try:
         user = linked_user(entry.name, person.subject)
-    except Ambiguous:
-        return await refuse(request, entry, 403, "AmbiguousUser", next_url=next_url)
+    except AmbiguousUser:
+        return await reject_sign_in(request, entry, 403, "AmbiguousUser", next_url=next_url)
     if user is not None:
-        return await enter(request, entry, person, user, next_url)
+        return await start_user_session(request, entry, person, user, next_url)
     if entry.mapping == LOOKUP:
-        return await refuse(request, entry, 403, "NoLinkedUser", next_url=next_url)
+        return await reject_sign_in(request, entry, 403, "NoLinkedUser", next_url=next_url)
     if not entry.confirms and is_plain(person.username):
         try:
-            user = await create(request, entry, person, person.username.lower(), person.email)
-            return await enter(request, entry, person, user, next_url)
-        except Taken as taken:
+            user = await create_user(request, entry, person, person.username.lower(), person.email)
+            return await start_user_session(request, entry, person, user, next_url)
+        except NameOrEmailTaken as taken:
             log.info(
                 "%s: new User requires a different name or email address: %s",
                 entry.name,
                 taken.field,
             )
         except UserNotCached:
-            return not_arrived(request, next_url)
-    return await ask(entry, person, next_url)
+            return user_not_cached_page(request, next_url)
+    return await ask_for_name(entry, person, next_url)
 
 
-async def ask(entry: Entry, person: Person, next_url: str) -> HttpResponse:
+async def ask_for_name(entry: Entry, person: Person, next_url: str) -> HttpResponse:
     """Redirect the browser to the page that asks for a name. A cookie binds the page to the
     browser.
     """
     now = base.clock.now()
     content = {"provider": entry.name, "person": asdict(person), "next": next_url}
-    key = await sync_to_async(onetime.keep)(PENDING, content, now, now + onetime.LIFETIME)
+    key = await sync_to_async(onetime.store)(PENDING, content, now, now + onetime.LIFETIME)
     response = HttpResponseRedirect(reverse("accounts:federation:confirm"))
-    onetime.put(response, onetime.PENDING, {"key": key})
+    onetime.set_cookie(response, onetime.PENDING, {"key": key})
     return response
 
 
-async def create(request: HttpRequest, entry: Entry, person: Person, name: str, email: str) -> User:
+async def create_user(
+    request: HttpRequest, entry: Entry, person: Person, name: str, email: str
+) -> User:
     """Create a User for this person.
 
     Only one call per person runs at a time, because two linked Users would make the link
-    ambiguous. Raise `Taken`, `UserNotCached`, `UsersUnknown`, `AuditUnavailable`, `ApiError` or
+    ambiguous. Raise `NameOrEmailTaken`, `UserNotCached`, `UsersNotCached`, `AuditUnavailable`, `ApiError` or
     DatabaseError.
     """
     await wait_for_bindings()
@@ -132,18 +146,18 @@ async def create(request: HttpRequest, entry: Entry, person: Person, name: str, 
     try:
         action = request_action(request, "create", USERS, name=name, actor=name)
         async with record(action):
-            return await make_user(entry.name, person, name, email)
-    except (Taken, ApiError):
+            return await create_linked_user(entry.name, person, name, email)
+    except (NameOrEmailTaken, ApiError):
         await sync_to_async(onetime.release)(MAKING, who)
         raise
 
 
-async def enter(
+async def start_user_session(
     request: HttpRequest, entry: Entry, person: Person, user: User, next_url: str
 ) -> HttpResponse:
     """Create a session for `user`. A user who may not sign in is rejected."""
     if not is_usable(user):
-        return await refuse(
+        return await reject_sign_in(
             request, entry, 403, user.state or "Deleted", next_url=next_url, actor=user.name
         )
     now = base.clock.now()
@@ -151,15 +165,15 @@ async def enter(
         # A provider that authenticates by redirect is responsible for the second factor.
         vouched = sessions.ELSEWHERE if isinstance(entry.provider, RedirectProvider) else ""
         origin = origin_of(request)
-        await sessions.begin(request.session, user, now, origin=origin, factor=vouched)
+        await sessions.start_session(request.session, user, now, origin=origin, factor=vouched)
         await request.session.aupdate({PROVIDER: entry.name, ID_TOKEN: person.id_token})
         await request.session.asave(must_create=True)
         await sync_to_async(_remember)(request, entry, person, user, now)
         rotate_token(request)
     if await request.session.aget(sessions.FACTOR) != sessions.OWED:
-        records.note(LoginAttempt(user.name, origin, records.OAUTH, entry.name))
-    response = HttpResponseRedirect(await onward(request.session, next_url))
-    speak_to(response, user.name)
+        records.write_record(LoginAttempt(user.name, origin, records.OAUTH, entry.name))
+    response = HttpResponseRedirect(await next_page_url(request.session, next_url))
+    set_user_language(response, user.name)
     return response
 
 
@@ -182,14 +196,14 @@ def _remember(
 View = Callable[..., Coroutine[Any, Any, HttpResponse]]
 
 
-def guarded(view: View) -> View:
+def handle_errors(view: View) -> View:
     """Decorate a view to return error pages for failures of the console or the cluster."""
 
     @wraps(view)
     async def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             return await view(request, *args, **kwargs)
-        except UsersUnknown:
+        except UsersNotCached:
             text = _(
                 "Signing in is not possible yet: the users have not been loaded from the cluster."
             )
@@ -210,12 +224,12 @@ def guarded(view: View) -> View:
 # the audit trail.
 
 
-def login_action(request: HttpRequest, entry: Entry, actor: str) -> Action:
+def login_action(request: HttpRequest, entry: Entry, actor: str) -> AuditAction:
     """Return the audit action. `actor` is the name of the User, or "" if no User was found."""
-    return request_action(request, "login", SESSIONS, subresource=entry.name, actor=actor)
+    return request_action(request, "login", SESSION_RESOURCE, subresource=entry.name, actor=actor)
 
 
-async def refuse(
+async def reject_sign_in(
     request: HttpRequest,
     entry: Entry,
     status: int,
@@ -233,7 +247,7 @@ async def refuse(
     return login_page(request, LoginForm(username, text, next_url, provider), status)
 
 
-def not_arrived(request: HttpRequest, next_url: str) -> HttpResponse:
+def user_not_cached_page(request: HttpRequest, next_url: str) -> HttpResponse:
     """Render the sign-in page for a User that was just created and is not cached yet."""
     text = _("Your account is being created. Sign in again in a moment.")
     return login_page(request, LoginForm(error=text, next=next_url), 503)
@@ -242,7 +256,7 @@ def not_arrived(request: HttpRequest, next_url: str) -> HttpResponse:
 # Sign-in with a name and password that a provider checks, from the sign-in form.
 
 
-@guarded
+@handle_errors
 async def sign_in_through(
     request: HttpRequest, name: str, username: str, password: str, next_url: str
 ) -> HttpResponse:
@@ -250,13 +264,13 @@ async def sign_in_through(
 
     `next_url` must be validated. An unknown provider is handled like a wrong password.
     """
-    entry = (await catalogue()).entries.get(name)
+    entry = (await read_current_providers()).entries.get(name)
     shown = username if username.isprintable() and len(username) <= MAX_NAME else ""
     if entry is None or not isinstance(entry.provider, PasswordProvider):
         return login_page(
             request, LoginForm(shown, _("Incorrect username or password."), next_url), 401
         )
-    ticket = await sync_to_async(attempts.begin)(
+    ticket = await sync_to_async(attempts.count_attempt)(
         f"{entry.name}/{username}", origin_of(request).network, options().limits, now()
     )
     if ticket.wait is not None:
@@ -264,10 +278,14 @@ async def sign_in_through(
     try:
         person = await entry.provider.check(username, password[: MAX_PASSWORD + 1])
     except Unreachable as error:
-        await sync_to_async(attempts.cancelled)(ticket)
+        await sync_to_async(attempts.cancel_attempt)(ticket)
         log.error("Identity provider %s: %s", entry.name, error)
-        return await refuse(request, entry, 503, error.reason, next_url=next_url, username=shown)
-    except Refused as error:
-        return await refuse(request, entry, 401, error.reason, next_url=next_url, username=shown)
-    await sync_to_async(attempts.succeeded)(ticket)
-    return await welcome(request, entry, person, next_url)
+        return await reject_sign_in(
+            request, entry, 503, error.reason, next_url=next_url, username=shown
+        )
+    except ProviderRefused as error:
+        return await reject_sign_in(
+            request, entry, 401, error.reason, next_url=next_url, username=shown
+        )
+    await sync_to_async(attempts.record_success)(ticket)
+    return await sign_in_person(request, entry, person, next_url)

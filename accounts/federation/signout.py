@@ -22,9 +22,14 @@ from accounts.federation import onetime
 from accounts.federation.signin import ID_TOKEN, PROVIDER
 from accounts.models import ProviderSession
 from accounts.oauth import register
-from accounts.providers.base import CallbackLogoutProvider, Ended, LogoutProvider, Unreachable
+from accounts.providers.base import (
+    CallbackLogoutProvider,
+    EndedSessions,
+    LogoutProvider,
+    Unreachable,
+)
 from accounts.providers.openid import LOGOUT_AGE, SKEW
-from accounts.providers.options import catalogue
+from accounts.providers.options import read_current_providers
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +40,7 @@ LOGOUT = "logout"
 async def provider_logout(session: SessionBase) -> str:
     """Return the URL that ends the provider's session, or "" if there is no session or no such URL."""
     name, token = await session.aget(PROVIDER, ""), await session.aget(ID_TOKEN, "")
-    entry = (await catalogue()).entries.get(name) if name else None
+    entry = (await read_current_providers()).entries.get(name) if name else None
     if entry is None or not isinstance(entry.provider, LogoutProvider | CallbackLogoutProvider):
         return ""
     if isinstance(entry.provider, LogoutProvider) and not token:
@@ -49,7 +54,7 @@ async def provider_logout(session: SessionBase) -> str:
 
 
 @transaction.atomic
-def end_sessions(provider: str, ended: Ended, now: datetime) -> list[str] | None:
+def end_sessions(provider: str, ended: EndedSessions, now: datetime) -> list[str] | None:
     """End the sessions named by a logout token and return their users.
 
     All OAuth tokens of these users are revoked, but not their API tokens. Return None if the
@@ -71,12 +76,12 @@ def end_sessions(provider: str, ended: Ended, now: datetime) -> list[str] | None
     return sorted(users)
 
 
-def has_sessions(provider: str, ended: Ended, now: datetime) -> bool:
+def has_sessions(provider: str, ended: EndedSessions, now: datetime) -> bool:
     """Return True if the logout token names a session. Synchronous: call from a worker thread."""
     return _rows(provider, ended, now).exists()
 
 
-def _rows(provider: str, ended: Ended, now: datetime) -> QuerySet[ProviderSession]:
+def _rows(provider: str, ended: EndedSessions, now: datetime) -> QuerySet[ProviderSession]:
     rows = ProviderSession.objects.filter(provider=provider, expires__gt=now)
     if ended.sid:
         rows = rows.filter(sid=ended.sid)

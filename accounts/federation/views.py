@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 
 from accounts.federation import onetime
 from accounts.federation.backchannel import callback_logout
-from accounts.federation.signin import View, guarded, refuse, welcome
+from accounts.federation.signin import View, handle_errors, reject_sign_in, sign_in_person
 from accounts.providers import base
 from accounts.providers.base import (
     ProviderAttempt,
@@ -21,8 +21,8 @@ from accounts.providers.base import (
     RedirectProvider,
     Unreachable,
 )
-from accounts.providers.options import Entry, catalogue
-from accounts.signin.next_url import safe_next
+from accounts.providers.options import Entry, read_current_providers
+from accounts.signin.next_url import safe_next_url
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def also_logout(view: View) -> View:
 
 @also_logout
 @require_GET
-@guarded
+@handle_errors
 async def landing(request: HttpRequest, name: str) -> HttpResponse:
     entry, provider = await _found(name)
     way = _back if _ANSWERS & request.GET.keys() else _out
@@ -57,27 +57,27 @@ async def landing(request: HttpRequest, name: str) -> HttpResponse:
 
 @also_logout
 @require_GET
-@guarded
+@handle_errors
 async def callback(request: HttpRequest, name: str) -> HttpResponse:
     return await _back(request, *await _found(name))
 
 
 async def _found(name: str) -> tuple[Entry, RedirectProvider]:
-    found = (await catalogue()).entries.get(name)
+    found = (await read_current_providers()).entries.get(name)
     if found is None or not isinstance(found.provider, RedirectProvider):
         raise Http404
     return found, found.provider
 
 
 async def _out(request: HttpRequest, entry: Entry, provider: RedirectProvider) -> HttpResponse:
-    next_url = safe_next(request.GET.get("next", ""))
+    next_url = safe_next_url(request.GET.get("next", ""))
     state, nonce, verifier = (secrets.token_urlsafe(32) for _each in range(3))
     attempt = ProviderAttempt(state, nonce, verifier, provider.callback)
     try:
         where = await provider.begin(attempt)
     except Unreachable as error:
         log.error("Identity provider %s: %s", entry.name, error)
-        return await refuse(request, entry, 503, error.reason, next_url=next_url)
+        return await reject_sign_in(request, entry, 503, error.reason, next_url=next_url)
     response = HttpResponseRedirect(where)
     content = {
         "provider": entry.name,
@@ -86,40 +86,40 @@ async def _out(request: HttpRequest, entry: Entry, provider: RedirectProvider) -
         "verifier": attempt.verifier,
         "next": next_url,
     }
-    onetime.put(response, onetime.START, content)
+    onetime.set_cookie(response, onetime.START, content)
     return response
 
 
 async def _back(request: HttpRequest, entry: Entry, provider: RedirectProvider) -> HttpResponse:
     """Process the callback. The cookie is always dropped, so a sign-in can be completed only once."""
     response = await _finish(request, entry, provider)
-    onetime.drop(response, onetime.START)
+    onetime.delete_cookie(response, onetime.START)
     return response
 
 
 async def _finish(request: HttpRequest, entry: Entry, provider: RedirectProvider) -> HttpResponse:
     answer = _answer(request)
-    begun = onetime.read(request, onetime.START)
+    begun = onetime.read_cookie(request, onetime.START)
     if answer is None or begun is None or begun["provider"] != entry.name:
-        return await refuse(request, entry, 400, "NotBegunHere")
-    next_url = safe_next(begun["next"])
+        return await reject_sign_in(request, entry, 400, "NotBegunHere")
+    next_url = safe_next_url(begun["next"])
     if not constant_time_compare(answer.get("state", ""), begun["state"]):
-        return await refuse(request, entry, 400, "WrongState")
+        return await reject_sign_in(request, entry, 400, "WrongState")
     now = base.clock.now()
     # Mark the state as used before contacting the provider, so that only one of two requests with
     # the same state continues.
     if not await sync_to_async(onetime.use)(_STATE, begun["state"], now, now + onetime.LIFETIME):
-        return await refuse(request, entry, 400, "StateReused")
+        return await reject_sign_in(request, entry, 400, "StateReused")
     attempt = ProviderAttempt(begun["state"], begun["nonce"], begun["verifier"], provider.callback)
     try:
         person = await provider.finish(attempt, answer)
     except Unreachable as error:
         log.error("Identity provider %s: %s", entry.name, error)
-        return await refuse(request, entry, 503, error.reason, next_url=next_url)
+        return await reject_sign_in(request, entry, 503, error.reason, next_url=next_url)
     except ProviderError as error:
         log.warning("%s: sign-in rejected: %s", entry.name, error)
-        return await refuse(request, entry, 400, error.reason)
-    return await welcome(request, entry, person, next_url)
+        return await reject_sign_in(request, entry, 400, error.reason)
+    return await sign_in_person(request, entry, person, next_url)
 
 
 def _answer(request: HttpRequest) -> Mapping[str, str] | None:

@@ -17,7 +17,7 @@ from console.kube.current import get_runtime
 from console.kube.gvr import GVR, Key
 from console.kube.identity import Identity, InvalidIdentity
 from rbac.authorizer import is_usable
-from rbac.current import get_authorizer, get_levels
+from rbac.current import get_authorizer, get_role_levels
 from rbac.memberships import identity_of
 from rbac.rules import Rules
 
@@ -41,7 +41,9 @@ class Viewing:
     writes: bool = False
 
 
-def content_of(name: str, uid: str, since: datetime, *, writes: bool = False) -> dict[str, Any]:
+def viewing_content(
+    name: str, uid: str, since: datetime, *, writes: bool = False
+) -> dict[str, Any]:
     """Return the content to store in the session."""
     return {"name": name, "uid": uid, "since": since.timestamp(), "writes": writes}
 
@@ -94,7 +96,7 @@ def refusal_of(viewer: Identity, target: Identity) -> Refusal | None:
         return Refusal(is_self=True)
     if not may_view(viewer, target.name):
         return Refusal()
-    beyond = get_levels().excess_of_user(viewer, target)
+    beyond = get_role_levels().excess_of_user(viewer, target)
     return Refusal(beyond=beyond) if beyond else None
 
 

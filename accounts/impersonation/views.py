@@ -8,16 +8,16 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.admin.show import nobody, require, show_url
+from accounts.admin.show import require, user_not_found, user_url
 from accounts.impersonation.state import (
     PEOPLE,
     VIEWING,
     Refusal,
     Viewing,
-    content_of,
     may_view,
     refusal_of,
     target_of,
+    viewing_content,
 )
 from accounts.time import now
 from accounts.users.directory import users
@@ -27,7 +27,7 @@ from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
 from console.views.errors import error_page
 from console.views.page import page
-from rbac.words import rule_text
+from rbac.words import describe_rule
 
 #: Maximum number of excess permissions listed in a message.
 MOST = 5
@@ -47,7 +47,7 @@ async def begin(request: ConsoleRequest, name: str) -> HttpResponse:
         raise Denied("impersonate", USERS)
     target = target_of(name)
     if target is None:
-        return nobody(request, name)
+        return user_not_found(request, name)
     refusal = refusal_of(viewer, target)
     if refusal is not None:
         return _page(request, name, _problem(refusal, name), 403)
@@ -56,7 +56,7 @@ async def begin(request: ConsoleRequest, name: str) -> HttpResponse:
     entry = users().store.get(Key("", name))
     uid = entry.projection.uid if entry is not None else ""
     async with record(_action(request, "impersonate", name)):
-        await request.session.aset(VIEWING, content_of(name, uid, now()))
+        await request.session.aset(VIEWING, viewing_content(name, uid, now()))
     return HttpResponseRedirect(reverse("dashboard"))
 
 
@@ -83,7 +83,7 @@ async def end(request: ConsoleRequest) -> HttpResponse:
     async with record(_action(request, "impersonate", viewing.name, "end")):
         await request.session.apop(VIEWING, None)
     messages.success(request, _("You are using the console as yourself again."))
-    return HttpResponseRedirect(show_url(viewing.name))
+    return HttpResponseRedirect(user_url(viewing.name))
 
 
 def _viewer(request: ConsoleRequest) -> Any:
@@ -102,11 +102,11 @@ def _action(request: ConsoleRequest, verb: str, name: str, what: str = "") -> An
 def _problem(refusal: Refusal, name: str) -> str:
     if refusal.is_self:
         return _("You cannot view the console as yourself.")
-    rights = "; ".join(rule_text(rule) for rule in refusal.beyond[:MOST])
+    rights = "; ".join(describe_rule(rule) for rule in refusal.beyond[:MOST])
     text = _("%(name)s has permissions that you don't have: %(rights)s.")
     return text % {"name": name, "rights": rights}
 
 
 def _page(request: ConsoleRequest, name: str, error: str = "", status: int = 200) -> HttpResponse:
-    context = {"name": name, "error": error, "back": show_url(name)}
+    context = {"name": name, "error": error, "back": user_url(name)}
     return render(request, "accounts/impersonation/begin.html", context, status=status)

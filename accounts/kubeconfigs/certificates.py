@@ -34,7 +34,7 @@ def make_request(key: str, identity: Identity) -> bytes:
     return builder.sign(_private(key), hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
 
-def asks_for(request: bytes, key: str, identity: Identity) -> bool:
+def is_request_for(request: bytes, key: str, identity: Identity) -> bool:
     """Return True if the signing request is for this key, this user and exactly these groups."""
     try:
         found = x509.load_pem_x509_csr(request)
@@ -44,7 +44,7 @@ def asks_for(request: bytes, key: str, identity: Identity) -> bool:
         return False
 
 
-def is_for(certificate: str, key: str, identity: Identity) -> bool:
+def is_certificate_for(certificate: str, key: str, identity: Identity) -> bool:
     """Return True if the certificate is for this key, this user and exactly these groups."""
     try:
         found = x509.load_pem_x509_certificate(certificate.encode())

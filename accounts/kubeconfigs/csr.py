@@ -11,8 +11,8 @@ import binascii
 from dataclasses import replace
 from typing import Any
 
-from accounts.kubeconfigs.certificates import asks_for, is_for
-from accounts.kubeconfigs.keeping import OURS, USERNAME_LABEL, Keeper, Kept
+from accounts.kubeconfigs.certificates import is_certificate_for, is_request_for
+from accounts.kubeconfigs.keeping import OURS, USERNAME_LABEL, KubeconfigStore, StoredKubeconfig
 from accounts.kubeconfigs.kubeconfig import LOOK_AGAIN, SIGNER, identity_of
 from console.kube.controller import Request, Result
 from console.kube.errors import NotFound
@@ -23,7 +23,7 @@ from console.kube.projections import User
 from console.kube.projections.certificates import CertificateSigningRequest
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
-from rbac.memberships import are_known
+from rbac.memberships import are_current
 from rbac.recorder import NORMAL, WARNING, Recorder
 
 Manifest = dict[str, Any]
@@ -47,7 +47,7 @@ class CSRReconciler:
         )
         self._users: Informer[User] = runtime.informer(USERS)
         self._client = runtime.console
-        self._keeper = Keeper(runtime.console)
+        self._keeper = KubeconfigStore(runtime.console)
         self._recorder = Recorder(runtime.console, "quarterdeck-csr-controller")
 
     async def reconcile(self, request: Request) -> Result:
@@ -56,7 +56,7 @@ class CSRReconciler:
         )
         if entry is None or not OURS.items() <= entry.projection.labels.items():
             return Result()
-        if not (self._users.freshness.synced and are_known(self._runtime)):
+        if not (self._users.freshness.synced and are_current(self._runtime)):
             return Result(requeue_after=LOOK_AGAIN)
         name = entry.projection.labels.get(USERNAME_LABEL, "")
         user: Entry[User] | None = self._users.store.get(Key("", name)) if name else None
@@ -76,7 +76,7 @@ class CSRReconciler:
         self,
         entry: Entry[CertificateSigningRequest],
         found: Manifest,
-        kept: Kept,
+        kept: StoredKubeconfig,
         identity: Identity,
         user: Entry[User],
     ) -> None:
@@ -89,7 +89,7 @@ class CSRReconciler:
             message = f"No certificate was issued: {refused.get('message') or refused['type']}"
             await self._recorder.record(about, WARNING, "KubeconfigRefused", message)
             await self._delete(entry)
-        elif certificate and is_for(certificate, kept.pending, identity):
+        elif certificate and is_certificate_for(certificate, kept.pending, identity):
             signed = replace(kept, key=kept.pending, certificate=certificate, pending="")
             await self._keeper.save(signed)
             message = "The kubeconfig's certificate was issued"
@@ -111,13 +111,13 @@ class CSRReconciler:
             return
 
 
-def _is_ours(found: Manifest, kept: Kept, identity: Identity) -> bool:
+def _is_ours(found: Manifest, kept: StoredKubeconfig, identity: Identity) -> bool:
     spec = found.get("spec") or {}
     request = _decoded(spec.get("request")).encode()
     return (
         bool(kept.pending)
         and spec.get("signerName") == SIGNER
-        and asks_for(request, kept.pending, identity)
+        and is_request_for(request, kept.pending, identity)
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from console.kube.client import ObjectClient
 from console.kube.errors import NotFound
 from console.kube.gvr import SECRETS
-from console.sealing import NotOurs, seal, unseal
+from console.sealing import DecryptionError, decrypt, encrypt
 
 Manifest = dict[str, Any]
 
@@ -25,7 +25,7 @@ _PURPOSE = "keys of kubeconfigs"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredKubeconfig:
     """Key and certificate of a user in PEM format, "" if missing.
 
     `pending` is the key of an open signing request. `version` is the Secret's resource version,
@@ -39,23 +39,23 @@ class Kept:
     version: str = ""
 
 
-class Keeper:
+class KubeconfigStore:
     """Store for kubeconfig keys. Every method raises `ApiError`."""
 
     def __init__(self, client: ObjectClient) -> None:
         self._client = client
 
-    async def find(self, user: str) -> Kept:
+    async def find(self, user: str) -> StoredKubeconfig:
         try:
             found = await self._client.get(SECRETS, namespace=NAMESPACE, name=_name(user))
         except NotFound:
-            return Kept(user)
+            return StoredKubeconfig(user)
         data = found.get("data") or {}
         key, pending = (_unsealed(user, _text(data, name)) for name in (_KEY, _PENDING))
         version = found["metadata"]["resourceVersion"]
-        return Kept(user, key, _text(data, _CERTIFICATE), pending, version)
+        return StoredKubeconfig(user, key, _text(data, _CERTIFICATE), pending, version)
 
-    async def save(self, kept: Kept) -> None:
+    async def save(self, kept: StoredKubeconfig) -> None:
         """Create or replace the Secret. A change since it was read raises `Conflict`."""
         texts = {
             _KEY: _sealed(kept.user, kept.key),
@@ -95,7 +95,7 @@ def _text(data: Manifest, name: str) -> str:
 
 
 def _sealed(user: str, key: str) -> str:
-    return seal(f"{user}\n{key}".encode(), _PURPOSE) if key else ""
+    return encrypt(f"{user}\n{key}".encode(), _PURPOSE) if key else ""
 
 
 def _unsealed(user: str, sealed: str) -> str:
@@ -103,7 +103,7 @@ def _unsealed(user: str, sealed: str) -> str:
     user.
     """
     try:
-        whose, _, key = unseal(sealed, _PURPOSE).decode().partition("\n")
-    except NotOurs:
+        whose, _, key = decrypt(sealed, _PURPOSE).decode().partition("\n")
+    except DecryptionError:
         return ""
     return key if whose == user else ""

@@ -12,13 +12,13 @@ from typing import Any
 from accounts.kubeconfigs.certificates import (
     expires,
     fingerprint,
-    is_for,
+    is_certificate_for,
     lifetime,
     make_key,
     make_request,
     renew_before,
 )
-from accounts.kubeconfigs.keeping import OURS, USERNAME_LABEL, Keeper, Kept
+from accounts.kubeconfigs.keeping import OURS, USERNAME_LABEL, KubeconfigStore, StoredKubeconfig
 from console.kube.clock import Clock
 from console.kube.controller import Request, Result
 from console.kube.errors import Conflict
@@ -30,7 +30,7 @@ from console.kube.runtime import Reads, Runtime
 from console.kube.store import Entry
 from console.ui.threads import in_thread
 from rbac.authorizer import is_usable
-from rbac.memberships import are_known, groups_of
+from rbac.memberships import are_current, groups_of
 
 Manifest = dict[str, Any]
 
@@ -52,7 +52,7 @@ class KubeconfigReconciler:
         self._users: Informer[User] = runtime.informer(USERS)
         self._client = runtime.console
         self._clock: Clock = runtime.clock
-        self._keeper = Keeper(runtime.console)
+        self._keeper = KubeconfigStore(runtime.console)
 
     async def reconcile(self, request: Request) -> Result:
         entry: Entry[User] | None = self._users.store.get(Key("", request.name))
@@ -60,20 +60,20 @@ class KubeconfigReconciler:
             return Result()
         if ASKED_ANNOTATION not in entry.projection.annotations:
             return Result()
-        if not are_known(self._runtime):
+        if not are_current(self._runtime):
             return Result(requeue_after=LOOK_AGAIN)
         identity = identity_of(self._runtime, entry.projection)
         if identity is None:
             await self._keeper.delete(request.name)
             return Result()
         kept = await self._keeper.find(request.name)
-        left = counts_for(kept, identity, self._clock.now())
+        left = remaining_validity(kept, identity, self._clock.now())
         if left is not None and left > renew_before():
             return Result(requeue_after=(left - renew_before()).total_seconds())
         await self._ask(kept, identity)
         return Result(requeue_after=ASK_AGAIN)
 
-    async def _ask(self, kept: Kept, identity: Identity) -> None:
+    async def _ask(self, kept: StoredKubeconfig, identity: Identity) -> None:
         if not kept.pending:
             kept = replace(kept, pending=await in_thread(make_key))
             await self._keeper.save(kept)
@@ -99,11 +99,13 @@ def identity_of(runtime: Reads, user: User) -> Identity | None:
         return None
 
 
-def counts_for(kept: Kept, identity: Identity, now: datetime) -> timedelta | None:
+def remaining_validity(
+    kept: StoredKubeconfig, identity: Identity, now: datetime
+) -> timedelta | None:
     """Return how long the stored certificate remains valid for exactly this identity, or None if
     invalid.
     """
-    if not kept.certificate or not is_for(kept.certificate, kept.key, identity):
+    if not kept.certificate or not is_certificate_for(kept.certificate, kept.key, identity):
         return None
     left = expires(kept.certificate) - now
     return left if left > timedelta() else None

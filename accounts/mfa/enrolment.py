@@ -18,16 +18,16 @@ from accounts.mfa import register, totp
 from accounts.oauth import register as tokens
 from accounts.oauth.options import options
 from accounts.protection import attempts, signins
-from accounts.protection.endings import tell_replicas
+from accounts.protection.endings import notify_replicas
 from accounts.protection.records import origin_of
 from accounts.signin import sessions
 from accounts.signin.login_page import too_many
 from accounts.time import now
-from console.audit.trail import Action, record, request_action
+from console.audit.trail import AuditAction, record, request_action
 from console.kube.current import get_runtime
 from console.kube.gvr import USERS
 from console.kube.projections import User
-from console.sealing import NotOurs, seal, unseal
+from console.sealing import DecryptionError, decrypt, encrypt
 from console.ui.forms import CodeField, ConsoleForm
 
 #: Session key.
@@ -35,7 +35,7 @@ _WAITING = "factor_secret"
 
 
 @dataclass(frozen=True, slots=True)
-class Secret:
+class DisplayedSecret:
     """Secret as displayed: `qr` is an image URL, `text` is for users who can't scan it."""
 
     value: bytes
@@ -64,18 +64,18 @@ class EnrolmentForm(ConsoleForm):
     code = CodeField(label=gettext_lazy("Code from the app"), keyboard="numeric")
 
 
-async def secret_for(request: HttpRequest, user: User) -> Secret:
+async def secret_for(request: HttpRequest, user: User) -> DisplayedSecret:
     """Return the secret stored in this session, or create one."""
     secret = _read(await request.session.aget(_WAITING, ""))
     if secret is None:
         secret = totp.new_secret()
-        await request.session.aset(_WAITING, seal(secret, register.PURPOSE))
+        await request.session.aset(_WAITING, encrypt(secret, register.PURPOSE))
     # Apps list the secret under this issuer, because users can have accounts at several consoles.
     qr = totp.qr_code(secret, user.name, urlsplit(settings.BASE_URL).netloc)
-    return Secret(secret, qr, totp.written(secret))
+    return DisplayedSecret(secret, qr, totp.manual_entry_text(secret))
 
 
-async def turn_on(request: HttpRequest, user: User, form: ConsoleForm) -> list[str]:
+async def enable_factor(request: HttpRequest, user: User, form: ConsoleForm) -> list[str]:
     """Enable the second factor and return the recovery codes, which are displayed once.
 
     If the code is wrong, add an error to the form, which must be valid, and return an empty
@@ -83,30 +83,30 @@ async def turn_on(request: HttpRequest, user: User, form: ConsoleForm) -> list[s
     DatabaseError.
     """
     secret, moment = await secret_for(request, user), now()
-    ticket = await sync_to_async(attempts.begin)(
+    ticket = await sync_to_async(attempts.count_attempt)(
         user.name, origin_of(request).network, options().limits, moment, kind=attempts.CODE
     )
     if ticket.wait is not None:
         form.add_error(None, too_many(ticket.wait))
         return []
     async with record(factor_action(request, "create", user)) as recording:
-        codes = await sync_to_async(register.turn_on)(
+        codes = await sync_to_async(register.enable)(
             user.name, user.uid, secret.value, form.cleaned_data["code"], moment
         )
         if codes is None:
             recording.set_outcome(400, "WrongSecondFactor")
             form.add_error("code", _("Incorrect code. Enter the next code that the app shows."))
             return []
-        await sync_to_async(attempts.succeeded)(ticket)
+        await sync_to_async(attempts.record_success)(ticket)
         await request.session.apop(_WAITING, "")
-        await sync_to_async(signins.end_all)(user.name, but=request.session.session_key)
+        await sync_to_async(signins.end_all_sessions)(user.name, but=request.session.session_key)
         await sync_to_async(tokens.end_user)(user.name, "SecondFactorChanged", moment)
-        await sessions.complete(request.session, moment)
-    await tell_replicas(get_runtime().console, user.name, moment)
+        await sessions.complete_sign_in(request.session, moment)
+    await notify_replicas(get_runtime().console, user.name, moment)
     return codes
 
 
-def factor_action(request: HttpRequest, verb: str, user: User) -> Action:
+def factor_action(request: HttpRequest, verb: str, user: User) -> AuditAction:
     return request_action(
         request, verb, USERS, name=user.name, subresource="second-factor", actor=user.name
     )
@@ -114,6 +114,6 @@ def factor_action(request: HttpRequest, verb: str, user: User) -> Action:
 
 def _read(sealed: Any) -> bytes | None:
     try:
-        return unseal(str(sealed), register.PURPOSE) if sealed else None
-    except NotOurs:
+        return decrypt(str(sealed), register.PURPOSE) if sealed else None
+    except DecryptionError:
         return None

@@ -22,7 +22,7 @@ from accounts.protection import attempts
 from accounts.protection.records import origin_of
 from accounts.time import now
 from console.kube.projections import User
-from console.sealing import NotOurs, seal, unseal
+from console.sealing import DecryptionError, decrypt, encrypt
 
 #: Number of recovery codes and of random bytes per code. A plain hash is sufficient for secrets
 #: with at least 112 bits (ASVS 5, 6.5.2).
@@ -41,14 +41,14 @@ def codes_left(user: str, uid: str) -> int:
 
 
 @transaction.atomic
-def turn_on(user: str, uid: str, secret: bytes, code: str, now: datetime) -> list[str] | None:
+def enable(user: str, uid: str, secret: bytes, code: str, now: datetime) -> list[str] | None:
     """Enable the factor and return the recovery codes, or None if `code` doesn't match the secret."""
-    step = totp.step_of(secret, code, now)
+    step = totp.matching_step(secret, code, now)
     if step is None:
         return None
     SecondFactor.objects.filter(user=user).delete()
     factor = SecondFactor.objects.create(
-        user=user, uid=uid, secret=seal(secret, PURPOSE), created=now, last_step=step
+        user=user, uid=uid, secret=encrypt(secret, PURPOSE), created=now, last_step=step
     )
     return _codes(factor)
 
@@ -63,7 +63,7 @@ def renew_codes(user: str, uid: str) -> list[str]:
     return _codes(factor)
 
 
-def use(user: str, uid: str, code: str, now: datetime) -> bool:
+def use_code(user: str, uid: str, code: str, now: datetime) -> bool:
     """Return True if the TOTP or recovery code is correct and was not used before."""
     given = "".join(code.split()).replace("-", "").lower()
     factor = SecondFactor.objects.filter(user=user, uid=uid).first()
@@ -75,15 +75,15 @@ def use(user: str, uid: str, code: str, now: datetime) -> bool:
     return rows.delete()[0] > 0
 
 
-def turn_off(user: str) -> bool:
+def disable(user: str) -> bool:
     """Disable the second factor. Return False if there was none. The user may have been deleted."""
     return SecondFactor.objects.filter(user=user).delete()[0] > 0
 
 
 def _use_code(factor: SecondFactor, code: str, now: datetime) -> bool:
     try:
-        step = totp.step_of(unseal(factor.secret, PURPOSE), code, now)
-    except NotOurs:
+        step = totp.matching_step(decrypt(factor.secret, PURPOSE), code, now)
+    except DecryptionError:
         return False
     if step is None:
         return False
@@ -106,7 +106,7 @@ def _codes(factor: SecondFactor) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CodeCheck:
     """Result of a check. `wait` is the seconds until the next attempt if the limit was exceeded,
     else None.
     """
@@ -120,15 +120,15 @@ async def has_factor(user: User) -> bool:
     return await sync_to_async(is_on)(user.name, user.uid)
 
 
-async def check_code(request: HttpRequest, user: User, code: str) -> Checked:
+async def check_code(request: HttpRequest, user: User, code: str) -> CodeCheck:
     """Count the attempt and check the code, which is used up if it is correct. Raise DatabaseError."""
     moment, network = now(), origin_of(request).network
-    ticket = await sync_to_async(attempts.begin)(
+    ticket = await sync_to_async(attempts.count_attempt)(
         user.name, network, options().limits, moment, kind=attempts.CODE
     )
     if ticket.wait is not None:
-        return Checked(False, ticket.wait)
-    if not await sync_to_async(use)(user.name, user.uid, code[:MAX_CODE], moment):
-        return Checked(False)
-    await sync_to_async(attempts.succeeded)(ticket)
-    return Checked(True)
+        return CodeCheck(False, ticket.wait)
+    if not await sync_to_async(use_code)(user.name, user.uid, code[:MAX_CODE], moment):
+        return CodeCheck(False)
+    await sync_to_async(attempts.record_success)(ticket)
+    return CodeCheck(True)

@@ -20,7 +20,7 @@ def new_secret() -> bytes:
     return secrets.token_bytes(SECRET_BYTES)
 
 
-def step_of(secret: bytes, code: str, now: datetime) -> int | None:
+def matching_step(secret: bytes, code: str, now: datetime) -> int | None:
     """Return the time step of `code`, or None if it doesn't match a current step. Runs in constant
     time.
     """
@@ -32,7 +32,7 @@ def step_of(secret: bytes, code: str, now: datetime) -> int | None:
     return found
 
 
-def written(secret: bytes) -> str:
+def manual_entry_text(secret: bytes) -> str:
     """Return the secret for manual entry: base32 in groups of four characters."""
     text = base64.b32encode(secret).decode().rstrip("=")
     return " ".join(text[start : start + 4] for start in range(0, len(text), 4))

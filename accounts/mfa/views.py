@@ -14,16 +14,16 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from accounts.mfa import register
-from accounts.mfa.enrolment import CodeForm, EnrolmentForm, secret_for, turn_on
+from accounts.mfa.enrolment import CodeForm, EnrolmentForm, enable_factor, secret_for
 from accounts.myaccount.person import own_user
 from accounts.signin import sessions
 from accounts.signin.authenticate import second_step
 from accounts.signin.login_page import too_many
-from accounts.signin.next_url import safe_next
-from accounts.signin.sessions import Step, onward
+from accounts.signin.next_url import safe_next_url
+from accounts.signin.sessions import Step, next_page_url
 from accounts.time import now
-from accounts.users.directory import UsersUnknown
-from console.audit.trail import SESSIONS, AuditUnavailable, record, request_action
+from accounts.users.directory import UsersNotCached
+from console.audit.trail import SESSION_RESOURCE, AuditUnavailable, record, request_action
 from console.kube.errors import ApiError
 from console.kube.projections import User
 from console.ui.forms import posted
@@ -37,7 +37,7 @@ async def second_factor(request: ConsoleRequest) -> HttpResponse:
     if getattr(request, "step", None) is not Step.FACTOR:
         return HttpResponseRedirect(reverse("accounts:own:account"))
     given = request.POST if request.method == "POST" else request.GET
-    next_url = safe_next(given.get("next", ""))
+    next_url = safe_next_url(given.get("next", ""))
     try:
         user = own_user(request).projection
         if await sync_to_async(register.is_on)(user.name, user.uid):
@@ -47,7 +47,7 @@ async def second_factor(request: ConsoleRequest) -> HttpResponse:
             await request.session.aflush()
             return HttpResponseRedirect(reverse("accounts:login"))
         return await _set_up(request, user, next_url)
-    except (ApiError, UsersUnknown):
+    except (ApiError, UsersNotCached):
         return error_page(request, 503, _("The users are not loaded yet. Try again later."))
     except (AuditUnavailable, DatabaseError):
         return error_page(
@@ -61,7 +61,7 @@ async def _ask(request: ConsoleRequest, user: User, next_url: str) -> HttpRespon
     if form.is_valid():
         status = await _show(request, user, form)
         if status == 302:
-            return HttpResponseRedirect(await onward(request.session, next_url))
+            return HttpResponseRedirect(await next_page_url(request.session, next_url))
     context = {"form": form, "next": next_url, "who": user.name}
     return render(request, "accounts/mfa/ask.html", context, status=status)
 
@@ -69,7 +69,7 @@ async def _ask(request: ConsoleRequest, user: User, next_url: str) -> HttpRespon
 async def _show(request: ConsoleRequest, user: User, form: CodeForm) -> int:
     """Check the code and return the response status: 302 if sign-in is complete."""
     action = request_action(
-        request, "login", SESSIONS, subresource="second-factor", actor=user.name
+        request, "login", SESSION_RESOURCE, subresource="second-factor", actor=user.name
     )
     async with record(action) as recording:
         attempt = await second_step(request, user, form.cleaned_data["code"])
@@ -80,7 +80,7 @@ async def _show(request: ConsoleRequest, user: User, form: CodeForm) -> int:
             form.add_error("code", _("The code is incorrect or has already been used."))
             recording.set_outcome(401, attempt.reason)
         else:
-            await sessions.complete(request.session, now())
+            await sessions.complete_sign_in(request.session, now())
             rotate_token(request)
             return 302
     return recording.code
@@ -88,7 +88,7 @@ async def _show(request: ConsoleRequest, user: User, form: CodeForm) -> int:
 
 async def _set_up(request: ConsoleRequest, user: User, next_url: str) -> HttpResponse:
     form = EnrolmentForm(posted(request))
-    codes = await turn_on(request, user, form) if form.is_valid() else []
+    codes = await enable_factor(request, user, form) if form.is_valid() else []
     context = {"form": form, "next": next_url, "who": user.name, "codes": codes}
     if codes:
         rotate_token(request)

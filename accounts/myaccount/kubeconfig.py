@@ -14,8 +14,8 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.kubeconfigs.keeping import Keeper, Kept
-from accounts.kubeconfigs.kubeconfig import ASKED_ANNOTATION, counts_for, identity_of
+from accounts.kubeconfigs.keeping import KubeconfigStore, StoredKubeconfig
+from accounts.kubeconfigs.kubeconfig import ASKED_ANNOTATION, identity_of, remaining_validity
 from accounts.myaccount.person import own_name, own_user
 from accounts.time import now
 from console.audit.trail import record, request_action
@@ -40,7 +40,7 @@ async def kubeconfig(request: ConsoleRequest) -> HttpResponse:
     action = request_action(request, "create", CERTIFICATE_SIGNING_REQUESTS, name=name)
     try:
         async with record(action) as recording:
-            kept = await ask(runtime, entry, now())
+            kept = await request_kubeconfig(runtime, entry, now())
             if kept is None:
                 recording.set_outcome(504, "Timeout")
     except ApiError:
@@ -66,7 +66,9 @@ def _back() -> HttpResponse:
 # Requesting a kubeconfig, waiting for it, and formatting it.
 
 
-async def ask(runtime: Runtime, entry: Entry[User], now: datetime) -> Kept | None:
+async def request_kubeconfig(
+    runtime: Runtime, entry: Entry[User], now: datetime
+) -> StoredKubeconfig | None:
     """Request the user's kubeconfig and return it, or None if it isn't ready within `PATIENCE`
     seconds.
 
@@ -76,20 +78,20 @@ async def ask(runtime: Runtime, entry: Entry[User], now: datetime) -> Kept | Non
     if ASKED_ANNOTATION not in entry.projection.annotations:
         body = {"metadata": {"annotations": {ASKED_ANNOTATION: "true"}}}
         await client.patch(USERS, body, name=name)
-    keeper = Keeper(client)
+    keeper = KubeconfigStore(client)
     try:
         async with asyncio.timeout(PATIENCE):
             while True:
                 kept = await keeper.find(name)
                 identity = identity_of(runtime, entry.projection)
-                if identity is not None and counts_for(kept, identity, now) is not None:
+                if identity is not None and remaining_validity(kept, identity, now) is not None:
                     return kept
                 await asyncio.sleep(LOOK_EVERY)
     except TimeoutError:
         return None
 
 
-def kubeconfig_text(endpoint: Endpoint, kept: Kept) -> str:
+def kubeconfig_text(endpoint: Endpoint, kept: StoredKubeconfig) -> str:
     """Return the kubeconfig file, with KubeSphere's names for cluster, user and context.
 
     https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/

@@ -18,10 +18,10 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from accounts.myaccount.person import own_user, start_anew, write_own
+from accounts.myaccount.person import own_user, restart_session, update_own_user
 from accounts.oauth.holders import UNINITIALIZED
 from accounts.oauth.options import options
-from accounts.signin.authenticate import check
+from accounts.signin.authenticate import check_password
 from accounts.signin.login_page import too_many
 from accounts.signin.new_passwords import (
     NewPasswordField,
@@ -29,11 +29,11 @@ from accounts.signin.new_passwords import (
     new_password_problem,
     set_password,
 )
-from accounts.signin.next_url import safe_next
+from accounts.signin.next_url import safe_next_url
 from accounts.signin.passwords import TooBusy
-from accounts.signin.sessions import Step, onward
+from accounts.signin.sessions import Step, next_page_url
 from accounts.time import now
-from accounts.users.directory import UsersUnknown
+from accounts.users.directory import UsersNotCached
 from accounts.users.states import patch_user
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
@@ -44,7 +44,7 @@ from console.views import problems
 from console.views.errors import error_page
 
 
-class PresentPasswordForm(ConsoleForm):
+class CurrentPasswordForm(ConsoleForm):
     """Base form for security-related changes, which asks for the current password if the user has
     one.
     """
@@ -66,7 +66,7 @@ class PresentPasswordForm(ConsoleForm):
         if not self.is_valid() or "current" not in self.fields:
             return self.is_valid()
         try:
-            attempt = await check(request, self.user.name, self.cleaned_data["current"])
+            attempt = await check_password(request, self.user.name, self.cleaned_data["current"])
         except TooBusy:
             self.add_error(None, busy_text())
             return False
@@ -77,7 +77,7 @@ class PresentPasswordForm(ConsoleForm):
         return self.is_valid()
 
 
-class OwnPasswordForm(PresentPasswordForm):
+class OwnPasswordForm(CurrentPasswordForm):
     ids = "password-%s"
 
     password = NewPasswordField(label=gettext_lazy("New password"))
@@ -102,18 +102,18 @@ class OwnPasswordForm(PresentPasswordForm):
 async def change_password(request: ConsoleRequest, form: OwnPasswordForm) -> bool:
     """Change the password. On failure, add an error to the form and return False.
 
-    Raise `UsersUnknown` or DatabaseError.
+    Raise `UsersNotCached` or DatabaseError.
     """
     try:
         if await form.check_current_password(request):
             chosen = form.cleaned_data["password"]
             write = partial(set_password, password=chosen, now=now(), must_change=False)
-            await write_own(request, "password", write)
-            await start_anew(request, form.user)
+            await update_own_user(request, "password", write)
+            await restart_session(request, form.user)
     except TooBusy:
         form.add_error(None, busy_text())
     except (ApiError, AuditUnavailable) as error:
-        problems.apply(error, form)
+        problems.add_form_errors(error, form)
     return form.is_valid()
 
 
@@ -128,18 +128,18 @@ async def choose_password(request: ConsoleRequest) -> HttpResponse:
     if getattr(request, "step", None) is not Step.PASSWORD:
         return HttpResponseRedirect(reverse("accounts:own:account"))
     given = request.POST if request.method == "POST" else request.GET
-    next_url = safe_next(given.get("next", ""))
+    next_url = safe_next_url(given.get("next", ""))
     try:
         user = own_user(request).projection
         if request.POST.get("keep") == "true" and options().may_postpone:
             kept = {"metadata": {"annotations": {UNINITIALIZED: None}}}
-            await write_own(request, "annotations", partial(patch_user, patch=kept))
-            return HttpResponseRedirect(await onward(request.session, next_url))
+            await update_own_user(request, "annotations", partial(patch_user, patch=kept))
+            return HttpResponseRedirect(await next_page_url(request.session, next_url))
         form = OwnPasswordForm(user, posted(request), auto_id="choose-%s")
         if await change_password(request, form):
             messages.success(request, _("Password changed."))
-            return HttpResponseRedirect(await onward(request.session, next_url))
-    except (ApiError, UsersUnknown):
+            return HttpResponseRedirect(await next_page_url(request.session, next_url))
+    except (ApiError, UsersNotCached):
         return error_page(request, 503, _("The users are not loaded yet. Try again later."))
     except DatabaseError:
         return error_page(request, 503, _("The database is not available."))

@@ -6,7 +6,7 @@ from typing import Any
 from django.middleware.csrf import rotate_token
 from django.utils.translation import gettext_noop
 
-from accounts.protection.endings import end_everything
+from accounts.protection.endings import revoke_all
 from accounts.protection.records import origin_of
 from accounts.signin import sessions
 from accounts.time import now
@@ -15,10 +15,10 @@ from accounts.users.states import Manifest
 from console.audit.trail import record, request_action
 from console.kube.client import ConsoleClient
 from console.kube.current import get_runtime
-from console.kube.errors import Conflict, NotFound, Overtaken
+from console.kube.errors import ChangedConcurrently, Conflict, NotFound
 from console.kube.gvr import USERS, Key
 from console.kube.projections import User
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 from console.kube.store import Entry
 from console.ui.http import ConsoleRequest
 
@@ -38,11 +38,11 @@ def own_user(request: ConsoleRequest) -> Entry[User]:
     """Return the session's user. Raise `UsersUnknown`, or `NotFound` if the user was deleted."""
     entry: Entry[User] | None = trusted_users().store.get(Key("", own_name(request)))
     if entry is None:
-        raise NotFound(404, Sentence(gettext_noop("the user no longer exists")))
+        raise NotFound(404, Message(gettext_noop("the user no longer exists")))
     return entry
 
 
-async def write_own(request: ConsoleRequest, what: str, write: Write) -> None:
+async def update_own_user(request: ConsoleRequest, what: str, write: Write) -> None:
     """Read the user, call `write` and wait until the result is cached, so that the next page
     displays it.
 
@@ -65,23 +65,25 @@ async def write_own(request: ConsoleRequest, what: str, write: Write) -> None:
                 if user.get("spec") != before.get("spec"):
                     raise
         else:
-            raise Overtaken
+            raise ChangedConcurrently
     await wait_for_version(name, written["metadata"]["resourceVersion"])
 
 
 async def _read(client: ConsoleClient, entry: Entry[User]) -> Manifest:
     user = await client.get(USERS, name=entry.key.name)
     if user["metadata"]["uid"] != entry.projection.uid:
-        raise NotFound(404, Sentence(gettext_noop("the user no longer exists")))
+        raise NotFound(404, Message(gettext_noop("the user no longer exists")))
     return user
 
 
-async def start_anew(request: ConsoleRequest, user: User) -> None:
+async def restart_session(request: ConsoleRequest, user: User) -> None:
     """Revoke everything after a password change and create a new session for this browser."""
     moment = now()
     factor = str(await request.session.aget(sessions.FACTOR, ""))
-    await end_everything(user.name, "PasswordChanged", moment)
-    await sessions.begin(request.session, user, moment, origin=origin_of(request), factor=factor)
+    await revoke_all(user.name, "PasswordChanged", moment)
+    await sessions.start_session(
+        request.session, user, moment, origin=origin_of(request), factor=factor
+    )
     await request.session.asave(must_create=True)
     rotate_token(request)
 

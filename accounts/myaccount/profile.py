@@ -11,9 +11,9 @@ from django.http import QueryDict
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
-from accounts.myaccount.person import spec_of, write_own
+from accounts.myaccount.person import spec_of, update_own_user
 from accounts.signin.language import LANGUAGES
-from accounts.users.directory import has_address, users
+from accounts.users.directory import has_email, users
 from accounts.users.states import patch_user
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
@@ -97,11 +97,11 @@ async def change_profile(request: ConsoleRequest, entry: Entry[User], form: OwnP
     changes = {name: value for name, value in spec.items() if known.get(name) != value}
     try:
         if changes:
-            await write_own(request, "profile", partial(patch_user, patch={"spec": changes}))
+            await update_own_user(request, "profile", partial(patch_user, patch={"spec": changes}))
     except (ApiError, AuditUnavailable) as error:
-        problems.apply(error, form)
+        problems.add_form_errors(error, form)
     return form.is_valid()
 
 
 def _may_have(email: str, name: str) -> bool:
-    return is_address(email) and not has_address(users(), email, but=name)
+    return is_address(email) and not has_email(users(), email, but=name)

@@ -14,9 +14,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts.mfa import register
-from accounts.mfa.enrolment import CodeForm, EnrolmentForm, factor_action, secret_for, turn_on
+from accounts.mfa.enrolment import CodeForm, EnrolmentForm, enable_factor, factor_action, secret_for
 from accounts.mfa.register import check_code, has_factor
-from accounts.myaccount.password import PresentPasswordForm
+from accounts.myaccount.password import CurrentPasswordForm
 from accounts.myaccount.person import own_user
 from accounts.oauth.options import options
 from accounts.signin.login_page import too_many
@@ -30,11 +30,11 @@ from console.views.page import page
 OFF, CODES = "off", "codes"
 
 
-class SetUpForm(EnrolmentForm, PresentPasswordForm):
+class SetUpForm(EnrolmentForm, CurrentPasswordForm):
     """Form for setup: the first code and the password."""
 
 
-class ChangeForm(CodeForm, PresentPasswordForm):
+class ChangeForm(CodeForm, CurrentPasswordForm):
     """Form for changes: a code of the enabled factor and the password."""
 
 
@@ -50,7 +50,7 @@ async def second_factor(request: ConsoleRequest) -> HttpResponse:
 async def _set_up(request: ConsoleRequest, user: User) -> HttpResponse:
     form, codes = SetUpForm(user, posted(request)), []
     if await form.check_current_password(request):
-        codes = await turn_on(request, user, form)
+        codes = await enable_factor(request, user, form)
     if codes:
         rotate_token(request)
         return _codes_page(request, codes)
@@ -95,7 +95,7 @@ async def _renew(request: ConsoleRequest, user: User) -> HttpResponse:
 
 async def _turn_off(request: ConsoleRequest, user: User) -> HttpResponse:
     async with record(factor_action(request, "delete", user)):
-        await sync_to_async(register.turn_off)(user.name)
+        await sync_to_async(register.disable)(user.name)
     messages.success(request, _("The second factor is turned off."))
     return HttpResponseRedirect(reverse("accounts:own:account") + "#factor")
 

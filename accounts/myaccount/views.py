@@ -23,16 +23,16 @@ from accounts.myaccount.person import own_name, own_user
 from accounts.myaccount.profile import change_profile, profile_form
 from accounts.oauth.holders import holder_of
 from accounts.protection import signins
-from accounts.protection.endings import tell_replicas
+from accounts.protection.endings import notify_replicas
 from accounts.protection.records import history_of
 from accounts.signin.language import set_language
 from accounts.time import now
-from console.audit.trail import SESSIONS, record, request_action
+from console.audit.trail import SESSION_RESOURCE, record, request_action
 from console.kube.current import get_runtime
 from console.kube.projections import User
 from console.kube.store import Entry
 from console.proxying.closing import BY_USER, close
-from console.proxying.keeping import opened_by
+from console.proxying.keeping import open_ports_of
 from console.ui.forms import ConsoleForm
 from console.ui.http import ConsoleRequest
 from console.ui.shell import THEME_COOKIE
@@ -81,21 +81,23 @@ async def end_sessions(request: ConsoleRequest) -> HttpResponse:
     """End the session with the ID in the field `session`, or all other sessions if it is `others`."""
     name, given = own_name(request), request.POST.get("session", "")
     current = request.session.session_key
-    async with record(request_action(request, "delete", SESSIONS)) as recording:
+    async with record(request_action(request, "delete", SESSION_RESOURCE)) as recording:
         if given == OTHERS:
-            ended = await sync_to_async(signins.end_all)(name, but=current)
+            ended = await sync_to_async(signins.end_all_sessions)(name, but=current)
         else:
-            ended = int(is_id(given) and await sync_to_async(signins.end_one)(name, given))
+            ended = int(is_id(given) and await sync_to_async(signins.end_session)(name, given))
         if not ended:
             recording.set_outcome(404, "NotFound")
     if ended:
-        await tell_replicas(get_runtime().console, name, now())
+        await notify_replicas(get_runtime().console, name, now())
     text = ngettext("Ended %(number)s session.", "Ended %(number)s sessions.", ended)
     done = text % {"number": ended} if ended else ""
-    return _told(request, done, _("The session no longer exists."), "sessions")
+    return _redirect_with_message(request, done, _("The session no longer exists."), "sessions")
 
 
-def _told(request: ConsoleRequest, done: str, gone: str, part: str) -> HttpResponse:
+def _redirect_with_message(
+    request: ConsoleRequest, done: str, gone: str, part: str
+) -> HttpResponse:
     """Redirect to a section of the page with the message `done`, or `gone` if nothing changed."""
     if done:
         messages.success(request, done)
@@ -129,12 +131,12 @@ async def account_page(
         "token": TokenForm(),
         **forms,
         "fresh": fresh,
-        "tokens": await sync_to_async(apitokens.listed)(user.name, user.uid),
+        "tokens": await sync_to_async(apitokens.list_tokens)(user.name, user.uid),
         "factor_is_on": await has_factor(user),
         "history": await history_of(user.name),
-        "sessions": await sync_to_async(signins.signed_in)(user.name, now(), current=current),
+        "sessions": await sync_to_async(signins.list_sessions)(user.name, now(), current=current),
         "others": OTHERS,
-        "ports": await sync_to_async(opened_by)(user.name),
+        "ports": await sync_to_async(open_ports_of)(user.name),
         # Display the lifetime in days only if it is a whole number of days.
         "kubeconfig_days": 0 if settings.KUBECONFIG_HOURS % 24 else settings.KUBECONFIG_HOURS // 24,
         "kubeconfig_hours": settings.KUBECONFIG_HOURS,
@@ -150,10 +152,10 @@ async def make_token(request: ConsoleRequest) -> HttpResponse:
     entry = own_user(request)
     form, fresh = TokenForm(request.POST), ""
     if form.is_valid():
-        action = request_action(request, "create", SESSIONS, subresource="api-token")
+        action = request_action(request, "create", SESSION_RESOURCE, subresource="api-token")
         async with record(action) as recording:
             try:
-                fresh = await sync_to_async(apitokens.make)(
+                fresh = await sync_to_async(apitokens.create_token)(
                     holder_of(entry),
                     form.cleaned_data["name"],
                     form.lasts,
@@ -177,13 +179,13 @@ async def make_token(request: ConsoleRequest) -> HttpResponse:
 async def end_token(request: ConsoleRequest) -> HttpResponse:
     """Revoke the token with the ID in the field `token`."""
     name, given = own_name(request), request.POST.get("token", "")
-    action = request_action(request, "delete", SESSIONS, subresource="api-token")
+    action = request_action(request, "delete", SESSION_RESOURCE, subresource="api-token")
     async with record(action) as recording:
-        ended = is_id(given) and await sync_to_async(apitokens.end_one)(name, given)
+        ended = is_id(given) and await sync_to_async(apitokens.revoke_token)(name, given)
         if not ended:
             recording.set_outcome(404, "NotFound")
     done = _("Token revoked.") if ended else ""
-    return _told(request, done, _("The token no longer exists."), "tokens")
+    return _redirect_with_message(request, done, _("The token no longer exists."), "tokens")
 
 
 # Forwarded ports that are open in the browser.
@@ -193,9 +195,9 @@ async def end_token(request: ConsoleRequest) -> HttpResponse:
 async def close_port(request: ConsoleRequest) -> HttpResponse:
     """Close the port with the label in the field `port`."""
     given = request.POST.get("port", "")
-    own = await sync_to_async(opened_by)(own_name(request))
+    own = await sync_to_async(open_ports_of)(own_name(request))
     found = [one for one in own if one.label == given]
     for one in found:
         await close(one, BY_USER)
     done = _("Port closed.") if found else ""
-    return _told(request, done, _("The port is no longer open."), "ports")
+    return _redirect_with_message(request, done, _("The port is no longer open."), "ports")

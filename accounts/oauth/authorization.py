@@ -14,7 +14,7 @@ from accounts.oauth import clients
 from accounts.oauth.clients import CODE, DENY, Client
 from accounts.oauth.errors import OAuthError, invalid_request
 from accounts.oauth.options import options
-from accounts.oauth.register import Terms
+from accounts.oauth.register import CodeParameters
 
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 _STATE = re.compile(r"[ -~]{1,512}")
@@ -23,7 +23,7 @@ PROMPTS = frozenset({"none", "login", "consent", "select_account"})
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AuthorizationRequest:
     """Authorization request with a valid client and redirect URI. `state` is "" if missing."""
 
     client: Client
@@ -33,14 +33,14 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class CodeRequest:
-    terms: Terms
+    terms: CodeParameters
     #: From the parameter `prompt` (OpenID Connect Core, section 3.1.2.1).
     silent: bool
     asks_consent: bool
     max_age: int | None
 
 
-def read_asked(fields: Mapping[str, str]) -> Asked:
+def read_authorization_request(fields: Mapping[str, str]) -> AuthorizationRequest:
     """Validate client and redirect URI. Raise `OAuthError`, which must not be sent to the redirect
     URI.
     """
@@ -53,10 +53,10 @@ def read_asked(fields: Mapping[str, str]) -> Asked:
     state = fields.get("state", "")
     if state and not _STATE.fullmatch(state):
         raise invalid_request("The state is too long or contains invalid characters.")
-    return Asked(client, redirect_uri, state)
+    return AuthorizationRequest(client, redirect_uri, state)
 
 
-def read_wanted(asked: Asked, fields: Mapping[str, str]) -> CodeRequest:
+def read_code_request(asked: AuthorizationRequest, fields: Mapping[str, str]) -> CodeRequest:
     """Validate the other parameters. Raise `OAuthError`, which is sent to the redirect URI."""
     if {"request", "request_uri"} & fields.keys():
         raise OAuthError("request_not_supported", "Request objects are not supported.")
@@ -75,16 +75,16 @@ def read_wanted(asked: Asked, fields: Mapping[str, str]) -> CodeRequest:
         raise invalid_request("The prompt is invalid.")
     if "login" in prompts:
         raise OAuthError("login_required", "Reauthentication (prompt=login) is not supported.")
-    terms = Terms(
+    terms = CodeParameters(
         redirect_uri=asked.redirect_uri,
-        scope=clients.granted(fields.get("scope", ""), asked.client),
+        scope=clients.granted_scopes(fields.get("scope", ""), asked.client),
         challenge=_challenge(asked.client, fields),
         nonce=_nonce(fields),
     )
     return CodeRequest(terms, "none" in prompts, "consent" in prompts, _max_age(fields))
 
 
-def location(asked: Asked, **parameters: str) -> str:
+def redirect_location(asked: AuthorizationRequest, **parameters: str) -> str:
     """Return the redirect URI with these parameters, state and issuer."""
     every = {"state": asked.state} if asked.state else {}
     query = urlencode({**parameters, **every, "iss": options().issuer})

@@ -20,7 +20,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.oauth import endpoint, register
-from accounts.oauth.authorization import Asked, CodeRequest, location, read_asked, read_wanted
+from accounts.oauth.authorization import (
+    AuthorizationRequest,
+    CodeRequest,
+    read_authorization_request,
+    read_code_request,
+    redirect_location,
+)
 from accounts.oauth.clients import API, AUTO
 from accounts.oauth.endpoint import MAX_QUERY, Fields, basic_of, body_of, parse, query_of
 from accounts.oauth.errors import BASIC, OAuthError, invalid_request, too_many
@@ -28,8 +34,8 @@ from accounts.oauth.holders import Holder, holder_of
 from accounts.protection.records import BASIC as BASIC_TYPE
 from accounts.signin.authenticate import authenticate
 from accounts.signin.sessions import SINCE
-from accounts.users.directory import UsersUnknown, trusted_users
-from console.audit.trail import SESSIONS, AuditUnavailable, record, request_action
+from accounts.users.directory import UsersNotCached, trusted_users
+from console.audit.trail import SESSION_RESOURCE, AuditUnavailable, record, request_action
 from console.kube.gvr import Key
 from console.ui.http import ConsoleRequest
 from console.views.errors import error_page
@@ -38,9 +44,9 @@ from console.views.errors import error_page
 @endpoint.endpoint("GET", "POST")
 async def authorize(request: HttpRequest) -> HttpResponse:
     fields = _fields(request)
-    asked = read_asked(fields)
+    asked = read_authorization_request(fields)
     try:
-        wanted = read_wanted(asked, fields)
+        wanted = read_code_request(asked, fields)
         found = await _signed_in(request)
         if found is None:
             return _challenge(request, asked, wanted, fields)
@@ -59,7 +65,7 @@ async def confirm(request: ConsoleRequest) -> HttpResponse:
     """Consent page. The middleware ensures that the user is signed in."""
     try:
         fields = query_of(request)
-        asked = read_asked(fields)
+        asked = read_authorization_request(fields)
     except OAuthError as error:
         return error_page(
             request,
@@ -67,18 +73,21 @@ async def confirm(request: ConsoleRequest) -> HttpResponse:
             _("Unknown client, or invalid authorization request.") + f" {error.description}",
         )
     try:
-        return await _confirmed(request, asked, read_wanted(asked, fields))
+        return await _confirmed(request, asked, read_code_request(asked, fields))
     except OAuthError as error:
         return _leave(
-            request, location(asked, error=error.error, error_description=error.description)
+            request,
+            redirect_location(asked, error=error.error, error_description=error.description),
         )
-    except (UsersUnknown, AuditUnavailable, DatabaseError):
+    except (UsersNotCached, AuditUnavailable, DatabaseError):
         return error_page(
             request, 503, _("Signing in is not possible: the database is not available.")
         )
 
 
-async def _confirmed(request: ConsoleRequest, asked: Asked, wanted: CodeRequest) -> HttpResponse:
+async def _confirmed(
+    request: ConsoleRequest, asked: AuthorizationRequest, wanted: CodeRequest
+) -> HttpResponse:
     """Check the user's decision. Raise `OAuthError`."""
     found = await _in_session(request)
     if found is None:
@@ -106,7 +115,7 @@ def _fields(request: HttpRequest) -> Fields:
 async def _signed_in(request: HttpRequest) -> tuple[Holder, datetime] | None:
     """Return the user and the time of authentication, or None.
 
-    Raise `OAuthError`, `UsersUnknown` or `TooBusy`.
+    Raise `OAuthError`, `UsersNotCached` or `TooBusy`.
     """
     basic = basic_of(request)
     if basic is None:
@@ -118,7 +127,9 @@ async def _signed_in(request: HttpRequest) -> tuple[Holder, datetime] | None:
     if attempt.user is not None:
         entry = trusted_users().store.get(Key("", attempt.user.name))
     if entry is None:
-        action = request_action(request, "login", SESSIONS, subresource="code", actor=attempt.name)
+        action = request_action(
+            request, "login", SESSION_RESOURCE, subresource="code", actor=attempt.name
+        )
         async with record(action) as recording:
             recording.set_outcome(401 if attempt.wait is None else 429, attempt.reason)
         raise _unauthorized() if attempt.wait is None else too_many(attempt.wait)
@@ -140,7 +151,7 @@ async def _in_session(request: HttpRequest) -> tuple[Holder, datetime] | None:
 
 
 def _challenge(
-    request: HttpRequest, asked: Asked, wanted: CodeRequest, fields: Fields
+    request: HttpRequest, asked: AuthorizationRequest, wanted: CodeRequest, fields: Fields
 ) -> HttpResponse:
     if wanted.silent:
         raise OAuthError("login_required", "The user is not signed in.")
@@ -161,35 +172,39 @@ def _check_age(wanted: CodeRequest, since: datetime) -> None:
         raise OAuthError("login_required", "The user signed in too long ago.")
 
 
-def _needs_consent(asked: Asked, wanted: CodeRequest) -> bool:
+def _needs_consent(asked: AuthorizationRequest, wanted: CodeRequest) -> bool:
     return asked.client.consent != AUTO or wanted.asks_consent
 
 
 async def _grant(
-    request: HttpRequest, asked: Asked, wanted: CodeRequest, holder: Holder, since: datetime
+    request: HttpRequest,
+    asked: AuthorizationRequest,
+    wanted: CodeRequest,
+    holder: Holder,
+    since: datetime,
 ) -> str:
     """Return the redirect URL with a new code."""
     action = request_action(
-        request, "authorize", SESSIONS,
+        request, "authorize", SESSION_RESOURCE,
         name=asked.client.name, subresource="code", actor=holder.user.name,
     )  # fmt: skip
     async with record(action):
         code = await sync_to_async(register.make_code)(
             holder, asked.client, wanted.terms, since, endpoint.clock.now()
         )
-    return location(asked, code=code)
+    return redirect_location(asked, code=code)
 
 
 def _page(fields: Fields) -> str:
     return f"{reverse('accounts:oauth:confirm')}?{urlencode(dict(fields))}"
 
 
-def _sent_back(asked: Asked, error: OAuthError) -> HttpResponse:
-    where = location(asked, error=error.error, error_description=error.description)
+def _sent_back(asked: AuthorizationRequest, error: OAuthError) -> HttpResponse:
+    where = redirect_location(asked, error=error.error, error_description=error.description)
     return HttpResponseRedirect(where)
 
 
-def _ask(request: ConsoleRequest, asked: Asked, wanted: CodeRequest) -> HttpResponse:
+def _ask(request: ConsoleRequest, asked: AuthorizationRequest, wanted: CodeRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "client": asked.client.name,
         "acts": API in wanted.terms.scope.split(" "),

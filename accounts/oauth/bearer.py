@@ -15,7 +15,7 @@ from accounts.oauth import endpoint, register
 from accounts.oauth.clients import API, OPENID
 from accounts.oauth.errors import insufficient_scope, invalid_token, no_token
 from accounts.oauth.holders import Holder, find_holder
-from accounts.oauth.keys import MAX_LENGTH, NotValid, verify_access
+from accounts.oauth.keys import MAX_LENGTH, InvalidToken, verify_access
 from accounts.oauth.options import options
 
 _HEADER = re.compile(rf"bearer +([A-Za-z0-9._~+/=-]{{1,{MAX_LENGTH}}})", re.IGNORECASE)
@@ -90,12 +90,12 @@ def require_grant(bearer: Bearer) -> Grant:
 
 def _examine(token: str) -> Bearer | None:
     now = endpoint.clock.now()
-    if apitokens.is_one(token):
-        found = apitokens.find(token, now)
+    if apitokens.is_api_token(token):
+        found = apitokens.find_token(token, now)
         return Bearer(found.holder, None, frozenset({API}), found.read_only) if found else None
     try:
         claims = verify_access(token, options().issuer, now)
-    except NotValid:
+    except InvalidToken:
         return None
     grant = register.grant_of_access(claims["jti"], now)
     if grant is None:
@@ -103,6 +103,6 @@ def _examine(token: str) -> Bearer | None:
     holder = find_holder(grant.user, grant.uid, grant.credential)
     if holder is None:
         # End the grant so that it stays revoked if the user is enabled again.
-        register.end(Grant.objects.filter(pk=grant.pk), "UserEnded", now)
+        register.end_grants(Grant.objects.filter(pk=grant.pk), "UserEnded", now)
         return None
     return Bearer(holder, grant, frozenset(str(claims.get("scope", "")).split(" ")))

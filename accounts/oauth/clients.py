@@ -179,7 +179,7 @@ def _secret_problem(secret: str, public: bool) -> str:
 # are those of OpenID Connect and let a client identify the user.
 
 
-def granted(asked: str, client: Client) -> str:
+def granted_scopes(asked: str, client: Client) -> str:
     """Return the supported scopes in `asked`, or all scopes if it is empty.
 
     First-party clients always get `api`, because KubeSphere has no such scope. Raise
@@ -196,7 +196,7 @@ def granted(asked: str, client: Client) -> str:
     return found
 
 
-def narrowed(asked: str, held: str) -> str:
+def narrowed_scopes(asked: str, held: str) -> str:
     """Return the scopes for a refresh. Raise `OAuthError` if `asked` is not a subset of `held`."""
     if not asked:
         return held

@@ -24,7 +24,7 @@ from accounts.oauth.clients import Client
 from accounts.oauth.errors import OAuthError, invalid_client, invalid_request, unavailable
 from accounts.oauth.options import options
 from accounts.signin.passwords import TooBusy
-from accounts.users.directory import UsersUnknown
+from accounts.users.directory import UsersNotCached
 from console.audit.trail import AuditUnavailable
 from console.kube.clock import Clock, SystemClock
 
@@ -63,7 +63,7 @@ def endpoint(*methods: str, again: bool = True) -> Callable[[View], View]:
                 return error.response()
             except TooBusy:
                 return unavailable("Too many sign-ins at the moment. Try again later.").response()
-            except UsersUnknown:
+            except UsersNotCached:
                 text = "The users are not loaded yet. Try again later."
                 return unavailable(text, again=again).response()
             except (AuditUnavailable, DatabaseError) as error:

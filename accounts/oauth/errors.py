@@ -25,7 +25,7 @@ class OAuthError(Exception):
 
     def response(self) -> JsonResponse:
         body = {"error": self.error, "error_description": self.description}
-        return answer(body, self.status, self.headers)
+        return json_response(body, self.status, self.headers)
 
 
 def invalid_request(description: str) -> OAuthError:
@@ -83,7 +83,7 @@ def _bearer(error: str, description: str) -> str:
     return f'Bearer realm="{REALM}", error="{error}", error_description="{description}"'
 
 
-def answer(
+def json_response(
     body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None
 ) -> JsonResponse:
     """Return a JSON response that must not be cached."""

@@ -13,7 +13,7 @@ from django.views.decorators.csrf import csrf_exempt
 from accounts.oauth.bearer import Bearer
 from accounts.oauth.errors import no_token
 from accounts.oauth.holders import holder_of
-from accounts.users.directory import UsersUnknown, trusted_users
+from accounts.users.directory import UsersNotCached, trusted_users
 from accounts.users.states import APPLIED_ANNOTATION
 from console.kube.current import get_runtime
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS, USERS, Key
@@ -46,7 +46,7 @@ async def user(request: HttpRequest, name: str, cluster_name: str = "") -> HttpR
         if name != account and not _may_get(request, name):
             return _forbidden(account, name)
         found = users.store.get(Key("", name))
-    except UsersUnknown:
+    except UsersNotCached:
         return status_response(503, "the users are not loaded yet")
     if found is None:
         return status_response(404, f'users.iam.kubesphere.io "{name}" not found')

@@ -25,7 +25,7 @@ from joserfc.jwk import ECKey, RSAKey
 from accounts.jose import UNREADABLE, claims_of
 from accounts.models import SigningKey
 from accounts.oauth.options import options
-from console.sealing import seal, unseal
+from console.sealing import decrypt, encrypt
 
 log = logging.getLogger(__name__)
 
@@ -118,13 +118,13 @@ def _imported(value: dict[str, Any], purpose: str) -> Key:
 
 
 def _sealed(key: Key) -> str:
-    return seal(key.as_pem(private=True), _SEALED)
+    return encrypt(key.as_pem(private=True), _SEALED)
 
 
 @lru_cache(maxsize=16)
 def _unsealed(sealed: str, purpose: str, secret: str) -> Key:
     """Decrypt a private key. Raise JoseError or ValueError if it was encrypted with another secret."""
-    pem = unseal(sealed, _SEALED, secret)
+    pem = decrypt(sealed, _SEALED, secret)
     about: Any = {"use": "sig", "alg": ALGORITHMS[purpose]}
     found = (ECKey if purpose == ACCESS else RSAKey).import_key(pem, about)
     found.ensure_kid()
@@ -134,7 +134,7 @@ def _unsealed(sealed: str, purpose: str, secret: str) -> Key:
 # Signing, and verification of signatures.
 
 
-class NotValid(Exception):
+class InvalidToken(Exception):
     """The token was not issued here, is of another kind, or has expired."""
 
 
@@ -148,35 +148,35 @@ def verify_access(token: str, issuer: str, now: datetime) -> dict[str, Any]:
     claims.
 
     Revocation is not checked. The header must contain exactly the three members that `sign`
-    writes, so it can only select one of the service's own keys. Raise `NotValid`.
+    writes, so it can only select one of the service's own keys. Raise `InvalidToken`.
     """
     claims = _verified(token, now)
     if claims.get("iss") != issuer or claims.get("aud") != [issuer]:
-        raise NotValid
+        raise InvalidToken
     if claims.get("token_type") != "access_token" or not isinstance(claims.get("jti"), str):
-        raise NotValid
+        raise InvalidToken
     issued, expires = claims.get("iat"), claims.get("exp")
     if type(issued) is not int or type(expires) is not int:
-        raise NotValid
+        raise InvalidToken
     if expires <= now.timestamp() or issued > (now + SKEW).timestamp():
-        raise NotValid
+        raise InvalidToken
     return claims
 
 
 def _verified(token: str, now: datetime) -> dict[str, Any]:
     algorithm = ALGORITHMS[ACCESS]
     if len(token) > MAX_LENGTH or not _COMPACT.fullmatch(token):
-        raise NotValid
+        raise InvalidToken
     try:
         found = jws.extract_compact(token.encode())
         header = found.headers()
         kid = str(header.get("kid"))
         if header != {"alg": algorithm, "typ": TYPES[ACCESS], "kid": kid}:
-            raise NotValid
+            raise InvalidToken
         key = verifying_key(kid, ACCESS, now) if _KID.fullmatch(kid) else None
         claims = claims_of(found, key, algorithm)
     except UNREADABLE as error:
-        raise NotValid from error
+        raise InvalidToken from error
     if claims is None:
-        raise NotValid
+        raise InvalidToken
     return claims

@@ -54,18 +54,18 @@ _found = NOTHING
 _looked: float | None = None
 
 
-def found() -> FoundConfig:
+def current_config() -> FoundConfig:
     """Return the last content read. The same object is returned until the content changes."""
     return _found
 
 
-def forget() -> None:
+def reset() -> None:
     """Reset to the state before the first read."""
     global _text, _found, _looked
     _text, _found, _looked = None, NOTHING, None
 
 
-async def look(client: ConsoleClient, clock: Clock, timeout: float = READING) -> None:
+async def read_config(client: ConsoleClient, clock: Clock, timeout: float = READING) -> None:
     """Read the ConfigMap with a timeout in seconds. Errors are logged and stored in `problem`."""
     global _text, _found, _looked
     # Set before the read, so that concurrent callers make only one request.
@@ -84,16 +84,16 @@ async def look(client: ConsoleClient, clock: Clock, timeout: float = READING) ->
             _found = FoundConfig(_found.authentication, problem)
 
 
-async def look_if_old(client: ConsoleClient, clock: Clock) -> None:
+async def read_if_stale(client: ConsoleClient, clock: Clock) -> None:
     """Read the ConfigMap if the last read is older than `FRESH`."""
     if _looked is None or clock.monotonic() - _looked >= FRESH.total_seconds():
-        await look(client, clock)
+        await read_config(client, clock)
 
 
-async def keep_read(runtime: Runtime) -> None:
+async def read_periodically(runtime: Runtime) -> None:
     """Read the ConfigMap periodically until cancelled, so that pages don't have to wait for it."""
     while True:
-        await look(runtime.console, runtime.clock)
+        await read_config(runtime.console, runtime.clock)
         await runtime.clock.sleep(FRESH.total_seconds() * 0.8)
 
 

@@ -15,7 +15,7 @@ from django.urls import Resolver404, resolve
 from accounts.oauth.bearer import bearer_in, examine_token
 from accounts.oauth.errors import OAuthError, invalid_request, invalid_token, unavailable
 from accounts.signin.presence import token_presence
-from accounts.users.directory import UsersUnknown
+from accounts.users.directory import UsersNotCached
 from console.inline import AsyncMiddleware, InlineCsrfMiddleware
 from console.ui.statuses import status_response
 
@@ -72,7 +72,7 @@ async def _identify(request: HttpRequest) -> HttpResponse | None:
         await _become(request, token)
     except OAuthError as error:
         return _refused(request, error)
-    except UsersUnknown:
+    except UsersNotCached:
         return _refused(request, unavailable("The users are not loaded yet. Try again later."))
     except DatabaseError:
         return _refused(request, unavailable("The database cannot be used."))

@@ -16,10 +16,10 @@ from accounts.oauth import endpoint, keys, register
 from accounts.oauth.bearer import bearer_of, examine_token, require_grant, require_scope
 from accounts.oauth.clients import ALL, CODE, OPENID, PASSWORD, REFRESH, Client
 from accounts.oauth.endpoint import Fields, client_of, form_of, query_of, required
-from accounts.oauth.errors import answer, invalid_request
+from accounts.oauth.errors import invalid_request, json_response
 from accounts.oauth.options import options
-from accounts.oauth.register import profile
-from console.audit.trail import SESSIONS, record, request_action
+from accounts.oauth.register import user_claims
+from console.audit.trail import SESSION_RESOURCE, record, request_action
 
 
 @endpoint.endpoint("GET", "HEAD")
@@ -57,13 +57,13 @@ async def discovery(request: HttpRequest) -> HttpResponse:
         "authorization_response_iss_parameter_supported": True,
         "request_uri_parameter_supported": False,
     }  # fmt: skip
-    return answer(found)
+    return json_response(found)
 
 
 @endpoint.endpoint("GET", "HEAD")
 async def jwks(request: HttpRequest) -> HttpResponse:
     found = await sync_to_async(_published)()
-    return answer({"keys": found})
+    return json_response({"keys": found})
 
 
 def _published() -> list[dict[str, Any]]:
@@ -84,7 +84,7 @@ async def userinfo(request: HttpRequest) -> HttpResponse:
     """Userinfo endpoint (OpenID Connect Core, section 5.3)."""
     bearer = bearer_of(request)
     require_scope(bearer, OPENID)
-    return answer(profile(bearer.holder, " ".join(sorted(bearer.scope))))
+    return json_response(user_claims(bearer.holder, " ".join(sorted(bearer.scope))))
 
 
 @endpoint.endpoint("GET", "POST")
@@ -95,10 +95,10 @@ async def logout(request: HttpRequest) -> HttpResponse:
     fields = query_of(request) if request.method == "GET" else form_of(request)
     where = _where_next(grant, fields)
     name = bearer.holder.user.name
-    action = request_action(request, "logout", SESSIONS, subresource="token", actor=name)
+    action = request_action(request, "logout", SESSION_RESOURCE, subresource="token", actor=name)
     async with record(action):
         await sync_to_async(register.end_user)(name, "Logout", endpoint.clock.now())
-    return answer({"message": "success"}) if where is None else HttpResponseRedirect(where)
+    return json_response({"message": "success"}) if where is None else HttpResponseRedirect(where)
 
 
 @endpoint.endpoint("POST")
@@ -113,11 +113,16 @@ async def revoke(request: HttpRequest) -> HttpResponse:
     grant = await _grant_of(required(fields, "token"), client)
     if grant is not None:
         action = request_action(
-            request, "revoke", SESSIONS, name=client.name, subresource="token", actor=grant.user
+            request,
+            "revoke",
+            SESSION_RESOURCE,
+            name=client.name,
+            subresource="token",
+            actor=grant.user,
         )
         async with record(action):
             await sync_to_async(_end)(grant)
-    return answer({})
+    return json_response({})
 
 
 async def _grant_of(token: str, client: Client) -> Grant | None:
@@ -130,7 +135,7 @@ async def _grant_of(token: str, client: Client) -> Grant | None:
 
 
 def _end(grant: Grant) -> None:
-    register.end(Grant.objects.filter(pk=grant.pk), "Revoked", endpoint.clock.now())
+    register.end_grants(Grant.objects.filter(pk=grant.pk), "Revoked", endpoint.clock.now())
 
 
 def _where_next(grant: Grant, fields: Fields) -> str | None:

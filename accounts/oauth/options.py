@@ -84,7 +84,7 @@ _current: tuple[Stamp, kubesphere_config.FoundConfig, Options] | None = None
 def options() -> Options:
     """Return the current configuration. Errors in the file are reported in `problems`."""
     global _current
-    path, beneath = config_path(), kubesphere_config.found()
+    path, beneath = config_path(), kubesphere_config.current_config()
     stamp = _stamp(path)
     known = _current
     if known is not None and known[0] == stamp and known[1] is beneath:
@@ -116,8 +116,8 @@ def parse_options(
     own_oauth = _part(own, "oauthOptions")
     problems: list[str] = [beneath.problem] if beneath.problem else []
     sources: dict[str, str] = {}
-    whole = _over(own, beneath.authentication, _OF_WHOLE, sources)
-    oauth = _over(own_oauth, beneath.oauth, _OF_OAUTH, sources)
+    whole = _with_defaults(own, beneath.authentication, _OF_WHOLE, sources)
+    oauth = _with_defaults(own_oauth, beneath.oauth, _OF_OAUTH, sources)
     return Options(
         issuer=settings.BASE_URL,
         clients=_clients(oauth, _is_true("shippedClient", own, False, problems), problems),
@@ -139,7 +139,7 @@ def _part(raw: dict[str, Any], name: str) -> dict[str, Any]:
     return part or {}
 
 
-def _over(
+def _with_defaults(
     own: Mapping[str, Any],
     beneath: Mapping[str, Any],
     names: Iterable[str],

@@ -96,14 +96,14 @@ def id_token(grant: Grant, holder: Holder, client: Client, nonce: str, now: date
         "aud": client.name,
         "auth_time": int(grant.authenticated.timestamp()),
         "token_type": "id_token",
-        **profile(holder, grant.scope),
+        **user_claims(holder, grant.scope),
     }
     if nonce:
         claims["nonce"] = nonce
     return keys.sign(keys.IDENTITY, claims, keys.signing_key(keys.IDENTITY, now))
 
 
-def profile(holder: Holder, scope: str) -> dict[str, Any]:
+def user_claims(holder: Holder, scope: str) -> dict[str, Any]:
     """Return the user's claims allowed by the granted scopes (OpenID Connect Core, section 5.4)."""
     user, scopes = holder.user, scope.split(" ")
     found: dict[str, Any] = {"sub": user.name}
@@ -144,14 +144,14 @@ def _common(holder: Holder, now: datetime, expires: datetime) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedGrant:
+class RejectedGrant:
     """Rejection. `reason` is for the audit trail; the client always gets `invalid_grant`."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class CodeParameters:
     """Parameters of an authorization request that are bound to its code."""
 
     redirect_uri: str
@@ -167,7 +167,7 @@ def sign_in(holder: Holder, client: Client, scope: str, now: datetime) -> Issued
 
 
 def make_code(
-    holder: Holder, client: Client, terms: Terms, authenticated: datetime, now: datetime
+    holder: Holder, client: Client, terms: CodeParameters, authenticated: datetime, now: datetime
 ) -> str:
     code = random_token()
     AuthorizationCode.objects.create(
@@ -189,30 +189,30 @@ def make_code(
 @transaction.atomic
 def use_code(
     code: str, client: Client, redirect_uri: str, challenge: str, now: datetime
-) -> Issued | RefusedGrant:
+) -> Issued | RejectedGrant:
     """Exchange a code for tokens.
 
     `challenge` is derived from the code verifier, or "" without one. Raise `UsersUnknown`.
     """
     found = AuthorizationCode.objects.filter(digest=digest(code), client=client.name).first()
     if found is None:
-        return RefusedGrant("UnknownCode")
+        return RejectedGrant("UnknownCode")
     # Mark the code as used before any other check, so that it counts as used even if the request is
     # rejected.
     if not AuthorizationCode.objects.filter(pk=found.pk, used=None).update(used=now):
         found.refresh_from_db()
         if found.grant is not None:
-            end(Grant.objects.filter(pk=found.grant.pk), "CodeReused", now)
-        return RefusedGrant("CodeReused")
+            end_grants(Grant.objects.filter(pk=found.grant.pk), "CodeReused", now)
+        return RejectedGrant("CodeReused")
     if found.expires <= now:
-        return RefusedGrant("CodeExpired")
+        return RejectedGrant("CodeExpired")
     if found.redirect_uri != redirect_uri:
-        return RefusedGrant("WrongRedirectURI")
+        return RejectedGrant("WrongRedirectURI")
     if found.challenge != challenge:
-        return RefusedGrant("WrongVerifier")
+        return RejectedGrant("WrongVerifier")
     holder = find_holder(found.user, found.uid, found.credential)
     if holder is None:
-        return RefusedGrant("UserEnded")
+        return RejectedGrant("UserEnded")
     grant = _begin(holder, client, found.scope, found.authenticated, now)
     AuthorizationCode.objects.filter(pk=found.pk).update(grant=grant)
     issued = issue(grant, holder, client, now)
@@ -220,24 +220,24 @@ def use_code(
 
 
 @transaction.atomic
-def use_refresh(token: str, client: Client, scope: str, now: datetime) -> Issued | RefusedGrant:
+def use_refresh(token: str, client: Client, scope: str, now: datetime) -> Issued | RejectedGrant:
     """Exchange a refresh token for new tokens.
 
     `scope` is "" or a subset of the granted scopes. Raise `UsersUnknown`.
     """
     found = _refresh_token(token, client)
     if found is None:
-        return RefusedGrant("UnknownToken")
+        return RejectedGrant("UnknownToken")
     grant = found.grant
     if not RefreshToken.objects.filter(pk=found.pk, used=None).update(used=now):
-        end(Grant.objects.filter(pk=grant.pk), "RefreshReused", now)
-        return RefusedGrant("RefreshReused")
+        end_grants(Grant.objects.filter(pk=grant.pk), "RefreshReused", now)
+        return RejectedGrant("RefreshReused")
     if grant.ended is not None or min(found.expires, grant.expires) <= now:
-        return RefusedGrant("TokenExpired")
+        return RejectedGrant("TokenExpired")
     holder = _holder(grant)
     if holder is None:
-        end(Grant.objects.filter(pk=grant.pk), "UserEnded", now)
-        return RefusedGrant("UserEnded")
+        end_grants(Grant.objects.filter(pk=grant.pk), "UserEnded", now)
+        return RejectedGrant("UserEnded")
     return issue(grant, holder, client, now, scope=scope)
 
 
@@ -261,7 +261,7 @@ def grant_of_access(jti: str, now: datetime) -> Grant | None:
     return found.grant
 
 
-def end(grants: QuerySet[Grant], reason: str, now: datetime) -> int:
+def end_grants(grants: QuerySet[Grant], reason: str, now: datetime) -> int:
     """End grants and thereby all their tokens. Return the number of grants that were active."""
     return grants.filter(ended=None).update(ended=now, reason=reason)
 
@@ -269,7 +269,7 @@ def end(grants: QuerySet[Grant], reason: str, now: datetime) -> int:
 def end_user(name: str, reason: str, now: datetime) -> int:
     """End all grants and codes of a user."""
     AuthorizationCode.objects.filter(user=name, used=None).update(used=now)
-    return end(Grant.objects.filter(user=name), reason, now)
+    return end_grants(Grant.objects.filter(user=name), reason, now)
 
 
 @transaction.atomic

@@ -18,7 +18,7 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts.oauth.bearer import Bearer, examine_token
 from accounts.oauth.endpoint import body_of, client_of, endpoint
-from accounts.oauth.errors import OAuthError, answer, invalid_client, invalid_request
+from accounts.oauth.errors import OAuthError, invalid_client, invalid_request, json_response
 
 GROUP = "authentication.k8s.io"
 VERSIONS = (f"{GROUP}/v1", f"{GROUP}/v1beta1")
@@ -39,7 +39,7 @@ class _TokenReview(msgspec.Struct):
 
 
 @dataclass(slots=True)
-class Bucket:
+class RateLimiter:
     """Token bucket that allows `RATE` requests per second and bursts of `BURST`."""
 
     left: float = BURST
@@ -54,7 +54,7 @@ class Bucket:
         return True
 
 
-_bucket = Bucket()
+_bucket = RateLimiter()
 
 
 # No Retry-After: kube-apiserver would wait and retry for up to 30 seconds, while its client gets no
@@ -71,7 +71,7 @@ async def review(request: HttpRequest) -> HttpResponse:
     # missing audiences with those it requested. A read-only token is rejected, because
     # kube-apiserver would allow everything that the user may do.
     vouched = bearer is not None and bearer.grants_access and not bearer.read_only
-    return answer(_reviewed(asked, bearer if vouched else None))
+    return json_response(_reviewed(asked, bearer if vouched else None))
 
 
 def _read(request: HttpRequest) -> _TokenReview:

@@ -11,12 +11,18 @@ from accounts.jose import challenge_of
 from accounts.oauth import clients, endpoint, register
 from accounts.oauth.clients import CODE, PASSWORD, REFRESH, Client
 from accounts.oauth.endpoint import Fields, client_of, form_of, required
-from accounts.oauth.errors import OAuthError, answer, invalid_grant, invalid_request, too_many
+from accounts.oauth.errors import (
+    OAuthError,
+    invalid_grant,
+    invalid_request,
+    json_response,
+    too_many,
+)
 from accounts.oauth.holders import Holder, holder_of
-from accounts.oauth.register import Issued, RefusedGrant
+from accounts.oauth.register import Issued, RejectedGrant
 from accounts.signin.authenticate import MAX_NAME, NO_CODE, NOT_SET_UP, WRONG_CODE, authenticate
 from accounts.users.directory import find_user, trusted_users
-from console.audit.trail import SESSIONS, Action, record, request_action
+from console.audit.trail import SESSION_RESOURCE, AuditAction, record, request_action
 
 #: Grant types by request parameter. `code` is KubeSphere's name for the authorization code grant.
 GRANTS = {PASSWORD: PASSWORD, REFRESH: REFRESH, CODE: CODE, "code": CODE}
@@ -42,7 +48,7 @@ _WRONG_TOKEN = "The token or code is unknown, already used, expired or revoked."
 
 
 @dataclass(slots=True)
-class _Discarding:
+class _Cleanup:
     next: float = 0.0
 
     def is_due(self) -> bool:
@@ -53,7 +59,7 @@ class _Discarding:
         return True
 
 
-_discarding = _Discarding()
+_discarding = _Cleanup()
 
 
 @endpoint.endpoint("POST")
@@ -70,7 +76,7 @@ async def token(request: HttpRequest) -> HttpResponse:
     issued = await {PASSWORD: _password, REFRESH: _refresh, CODE: _code}[grant](
         request, client, fields
     )
-    return answer(issued.body())
+    return json_response(issued.body())
 
 
 async def _client(request: HttpRequest, fields: Fields) -> Client:
@@ -88,7 +94,7 @@ async def _client(request: HttpRequest, fields: Fields) -> Client:
 
 async def _password(request: HttpRequest, client: Client, fields: Fields) -> Issued:
     username, password = required(fields, "username"), required(fields, "password")
-    scope = clients.granted(fields.get("scope", ""), client)
+    scope = clients.granted_scopes(fields.get("scope", ""), client)
     # Read the user before checking the password. If the password changes in between, the issued
     # tokens are invalid.
     before = _holder(username)
@@ -113,12 +119,12 @@ async def _refresh(request: HttpRequest, client: Client, fields: Fields) -> Issu
     grant = await sync_to_async(register.grant_of_refresh)(given, client)
     if grant is None:
         raise invalid_grant(_WRONG_TOKEN)
-    scope = clients.narrowed(fields.get("scope", ""), grant.scope)
+    scope = clients.narrowed_scopes(fields.get("scope", ""), grant.scope)
     async with record(_action(request, "refresh", client, grant.user)) as entry:
         found = await sync_to_async(register.use_refresh)(
             given, client, scope, endpoint.clock.now()
         )
-        if isinstance(found, RefusedGrant):
+        if isinstance(found, RejectedGrant):
             entry.set_outcome(400, found.reason)
     return _issued(found)
 
@@ -133,7 +139,7 @@ async def _code(request: HttpRequest, client: Client, fields: Fields) -> Issued:
         found = await sync_to_async(register.use_code)(
             code, client, redirect_uri, challenge, endpoint.clock.now()
         )
-        if isinstance(found, RefusedGrant):
+        if isinstance(found, RejectedGrant):
             entry.set_outcome(400, found.reason)
     return _issued(found)
 
@@ -152,12 +158,14 @@ def _holder(username: str) -> Holder | None:
     return holder_of(entry) if entry is not None else None
 
 
-def _issued(found: Issued | RefusedGrant) -> Issued:
-    if isinstance(found, RefusedGrant):
+def _issued(found: Issued | RejectedGrant) -> Issued:
+    if isinstance(found, RejectedGrant):
         raise invalid_grant(_WRONG_TOKEN)
     return found
 
 
-def _action(request: HttpRequest, verb: str, client: Client | None, actor: str) -> Action:
+def _action(request: HttpRequest, verb: str, client: Client | None, actor: str) -> AuditAction:
     name = client.name if client is not None else ""
-    return request_action(request, verb, SESSIONS, name=name, subresource="token", actor=actor)
+    return request_action(
+        request, verb, SESSION_RESOURCE, name=name, subresource="token", actor=actor
+    )

@@ -27,7 +27,7 @@ from accounts.models import FailedAttempts
 from accounts.oauth.options import options
 from accounts.protection.limits import Limits
 from accounts.time import now
-from accounts.users.states import LOCKED, lock_left
+from accounts.users.states import LOCKED, lock_remaining
 from console.kube.projections import User
 from console.kube.store import Entry
 
@@ -36,7 +36,7 @@ PASSWORD, CODE = "user", "code"
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
+class CountedAttempt:
     """Counted attempt.
 
     `wait` is the number of seconds until the next attempt is allowed if the limit is exceeded,
@@ -52,9 +52,9 @@ class Ticket:
     elsewhere: bool = False
 
 
-def begin(
+def count_attempt(
     name: str, network: str, limits: Limits, now: datetime, *, kind: str = PASSWORD
-) -> Ticket:
+) -> CountedAttempt:
     """Count an attempt to sign in as `name` from `network` ("" if unknown). `kind` is the kind of
     secret.
 
@@ -63,18 +63,18 @@ def begin(
     """
     user, source = _user_key(name[:253], kind), _digest("source", network)
     here = _user_key(f"{name[:253]}\0{network}", kind) if network else ""
-    wait = _take(source, limits.address_tries, limits.duration, now) if network else None
+    wait = _count(source, limits.address_tries, limits.duration, now) if network else None
     if wait is not None:
-        return Ticket(user, here, source, wait)
+        return CountedAttempt(user, here, source, wait)
     # In one transaction. Otherwise, a concurrent attempt could see the user's limit exceeded but
     # not yet the limit for this network.
     with transaction.atomic():
-        wait = _take(user, limits.tries, limits.duration, now)
-        too_often = not here or _take(here, limits.tries, limits.duration, now) is not None
-    return Ticket(user, here, source, wait, elsewhere=wait is not None and not too_often)
+        wait = _count(user, limits.tries, limits.duration, now)
+        too_often = not here or _count(here, limits.tries, limits.duration, now) is not None
+    return CountedAttempt(user, here, source, wait, elsewhere=wait is not None and not too_often)
 
 
-def succeeded(ticket: Ticket) -> None:
+def record_success(ticket: CountedAttempt) -> None:
     """Record a successful attempt and reset the user's counter.
 
     The network's counter is only decremented; otherwise one known password would allow unlimited
@@ -87,7 +87,7 @@ def succeeded(ticket: Ticket) -> None:
     _give_back(ticket.source)
 
 
-def cancelled(ticket: Ticket) -> None:
+def cancel_attempt(ticket: CountedAttempt) -> None:
     """Undo the count of an attempt whose password was not checked."""
     if not ticket.elsewhere:
         _give_back(ticket.user)
@@ -102,7 +102,7 @@ def locked_for(name: str, limits: Limits, now: datetime) -> float | None:
     return max((wait for wait in waits if wait is not None), default=None)
 
 
-def forget(name: str) -> None:
+def unlock(name: str) -> None:
     """Unlock a name."""
     for kind in (PASSWORD, CODE):
         _forget(_user_key(name[:253], kind))
@@ -112,13 +112,13 @@ def discard_old(limits: Limits, now: datetime) -> None:
     FailedAttempts.objects.filter(last__lte=now - limits.duration).delete()
 
 
-def folded(name: str) -> str:
+def normalize_name(name: str) -> str:
     """Normalize a name so that names that look alike share a counter."""
     return unicodedata.normalize("NFKC", name).strip().casefold()
 
 
 def _user_key(name: str, kind: str) -> str:
-    return _digest(kind, folded(name))
+    return _digest(kind, normalize_name(name))
 
 
 def _digest(kind: str, text: str) -> str:
@@ -126,7 +126,7 @@ def _digest(kind: str, text: str) -> str:
     return hmac.new(str(settings.SECRET_KEY).encode(), words, hashlib.sha256).hexdigest()
 
 
-def _take(key: str, limit: int, duration: timedelta, now: datetime) -> float | None:
+def _count(key: str, limit: int, duration: timedelta, now: datetime) -> float | None:
     """Count an attempt, or return the seconds until the next attempt is allowed."""
     start = now - duration
     rows = FailedAttempts.objects.filter(key=key)
@@ -177,5 +177,5 @@ def locked_by_state(entry: Entry[User], moment: datetime) -> float | None:
     """
     if entry.projection.state != LOCKED:
         return None
-    left = lock_left(entry.original().get("status") or {}, options().limits.duration, moment)
+    left = lock_remaining(entry.original().get("status") or {}, options().limits.duration, moment)
     return left if left > 0 else None

@@ -18,15 +18,15 @@ from accounts.mfa import register as factors
 from accounts.oauth import register
 from accounts.oauth.options import options
 from accounts.protection import attempts, signins
-from console.drafts.keeping import forget_all
+from console.drafts.keeping import delete_all_of
 from console.kube.client import ObjectClient
 from console.kube.clock import Clock
-from console.kube.controller import Away, Request, Result
+from console.kube.controller import DependencyUnavailable, Request, Result
 from console.kube.errors import ApiError
 from console.kube.gvr import GVR, USERS, Key
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
-from console.saved.book import forget_own
+from console.saved.book import delete_views_of
 from console.saved.pins import unpin_all
 from rbac.authorizer import is_usable
 
@@ -36,31 +36,31 @@ log = logging.getLogger(__name__)
 ENDED_ANNOTATION = "quarterdeck.io/sessions-ended"
 
 
-async def end_everything(name: str, reason: str, now: datetime) -> int:
+async def revoke_all(name: str, reason: str, now: datetime) -> int:
     """Revoke sessions and tokens. Return the number of ended sessions. Raise DatabaseError."""
-    ended = await sync_to_async(signins.end_all)(name)
-    await sync_to_async(apitokens.end_all)(name)
+    ended = await sync_to_async(signins.end_all_sessions)(name)
+    await sync_to_async(apitokens.revoke_all_tokens)(name)
     await sync_to_async(register.end_user)(name, reason, now)
     return ended
 
 
-def ended_patch(now: datetime) -> dict[str, Any]:
+def revocation_patch(now: datetime) -> dict[str, Any]:
     """Return a patch that makes every replica check the user's websockets."""
     return {"metadata": {"annotations": {ENDED_ANNOTATION: now.isoformat()}}}
 
 
-async def tell_replicas(client: ObjectClient, name: str, now: datetime) -> None:
+async def notify_replicas(client: ObjectClient, name: str, now: datetime) -> None:
     """Notify the replicas after sessions were ended.
 
     If the patch fails, websockets detect the end a few seconds later.
     """
     try:
-        await client.patch(USERS, ended_patch(now), name=name)
+        await client.patch(USERS, revocation_patch(now), name=name)
     except ApiError as error:
         log.warning("Could not notify replicas that sessions of %s ended: %s", name, error)
 
 
-class Endings:
+class RevocationReconciler:
     """Controller in each web process that revokes sessions and tokens of disabled and deleted
     users.
 
@@ -79,15 +79,15 @@ class Endings:
         if not self._users.freshness.synced or (entry and is_usable(entry.projection)):
             return Result()
         try:
-            await end_everything(request.name, "UserEnded", self._clock.now())
+            await revoke_all(request.name, "UserEnded", self._clock.now())
             if entry is not None and entry.projection.deleted is not None:
                 # Clean up only if the User object is being deleted. A missing cache entry must not
                 # remove the second factor of an existing user.
-                await sync_to_async(factors.turn_off)(request.name)
-                for forget in (forget_all, forget_own, unpin_all):
+                await sync_to_async(factors.disable)(request.name)
+                for forget in (delete_all_of, delete_views_of, unpin_all):
                     await sync_to_async(forget)(request.name)
         except DatabaseError as error:
-            raise Away(f"Database unavailable: {error}") from error
+            raise DependencyUnavailable(f"Database unavailable: {error}") from error
         return Result()
 
 
@@ -97,7 +97,7 @@ class Endings:
 EVERY = 600.0
 
 
-async def keep_clean(clock: Clock) -> None:
+async def clean_periodically(clock: Clock) -> None:
     """Delete expired rows periodically until cancelled."""
     while True:
         try:

@@ -15,7 +15,7 @@ from ipaddress import IPv6Address, ip_network
 from django.conf import settings
 from django.http import HttpRequest
 
-from console.audit.source import parse_address, source_address
+from console.audit.source import client_address, parse_address
 from console.kube.client import ObjectClient
 from console.kube.current import get_runtime
 from console.kube.errors import ApiError
@@ -68,7 +68,7 @@ NOWHERE = Origin()
 
 def origin_of(request: HttpRequest) -> Origin:
     """Return the origin of a request. Forwarded addresses are used only from `TRUSTED_PROXIES`."""
-    address = source_address(
+    address = client_address(
         request.META.get("REMOTE_ADDR") or "",
         request.headers.get("X-Forwarded-For", ""),
         settings.TRUSTED_PROXIES,
@@ -90,7 +90,7 @@ class LoginAttempt:
     reason: str = ""
 
 
-def note(attempt: LoginAttempt) -> None:
+def write_record(attempt: LoginAttempt) -> None:
     """Write the LoginRecord in the background."""
     runtime = get_runtime()
     runtime.spawn(_write(runtime.console, attempt))

@@ -20,9 +20,9 @@ from accounts.users.states import (
     LOCKED,
     Manifest,
     patch_user,
+    state_since,
     state_status,
     time_text,
-    transition,
 )
 from console.kube.clock import Clock
 from console.kube.controller import NotSynced, Request, Result
@@ -66,7 +66,7 @@ class LoginRecordReconciler:
             await self._delete(record)
             return Result()
         known = self._of(user.key.name)
-        for late in _spare(known, options().limits):
+        for late in _excess(known, options().limits):
             await self._delete(late)
         await self._apply(user, record, known)
         return Result(requeue_after=(history - age).total_seconds())
@@ -105,7 +105,7 @@ class LoginRecordReconciler:
 
     async def _lock(self, user: Manifest, known: Sequence[Record]) -> None:
         limits, now = options().limits, self._clock.now()
-        began = transition(user.get("status") or {}) or _NEVER
+        began = state_since(user.get("status") or {}) or _NEVER
         failures = [one for one in _since_success(known) if _time(one) > began]
         recent = [one for one in failures if now - _time(one) < limits.duration]
         if len(recent) < limits.tries:
@@ -116,7 +116,7 @@ class LoginRecordReconciler:
         await self._recorder.record(user, WARNING, "UserLocked", reason)
 
 
-def _spare(known: Sequence[Record], limits: Limits) -> Sequence[Record]:
+def _excess(known: Sequence[Record], limits: Limits) -> Sequence[Record]:
     """Return the records in excess of `limits.entries`.
 
     Failures are removed first, except the newest ones that the lock needs. Otherwise, failed

@@ -17,7 +17,7 @@ from accounts.signin.sessions import ACCOUNT, FACTOR, OWED, SEEN, in_time
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class BrowserSession:
     """Session as displayed to the user.
 
     `id` identifies the session in forms and is not the session key. `seen` has a resolution of
@@ -32,7 +32,7 @@ class Shown:
     current: bool
 
 
-def signed_in(user: str, now: datetime, *, current: str | None = None) -> list[Shown]:
+def list_sessions(user: str, now: datetime, *, current: str | None = None) -> list[BrowserSession]:
     """Return active sessions: the current one first, then by last use. `current` is the caller's
     session key.
     """
@@ -40,12 +40,12 @@ def signed_in(user: str, now: datetime, *, current: str | None = None) -> list[S
     return sorted(found, key=lambda one: (one.current, one.seen), reverse=True)
 
 
-def end_one(user: str, id: str) -> bool:
+def end_session(user: str, id: str) -> bool:
     """End one session of the user. Return False if the user has no session with this ID."""
     return _end(SignIn.objects.filter(user=user, id=id)) > 0
 
 
-def end_all(user: str, *, but: str | None = None) -> int:
+def end_all_sessions(user: str, *, but: str | None = None) -> int:
     """End all sessions of the user except the one with key `but`. Return the number of ended
     sessions.
     """
@@ -67,7 +67,7 @@ def _end(rows: QuerySet[SignIn]) -> int:
     return ended
 
 
-def _alive(user: str, now: datetime, current: str | None) -> Iterator[Shown]:
+def _alive(user: str, now: datetime, current: str | None) -> Iterator[BrowserSession]:
     rows = {row.session: row for row in SignIn.objects.filter(user=user, expires__gt=now)}
     for session in Session.objects.filter(session_key__in=list(rows)):
         content, row = session.get_decoded(), rows[session.session_key]
@@ -75,7 +75,7 @@ def _alive(user: str, now: datetime, current: str | None) -> Iterator[Shown]:
             # The password was correct but the code is missing, so nobody is signed in.
             continue
         if content.get(ACCOUNT) == user and in_time(content, now):
-            yield Shown(
+            yield BrowserSession(
                 id=str(row.id),
                 address=row.address,
                 user_agent=row.user_agent,

@@ -21,7 +21,7 @@ class ProviderError(Exception):
         self.reason = reason
 
 
-class Refused(ProviderError):
+class ProviderRefused(ProviderError):
     """The provider rejected the sign-in, or its response is invalid."""
 
 
@@ -60,7 +60,7 @@ class ProviderAttempt:
 @runtime_checkable
 class PasswordProvider(Protocol):
     async def check(self, username: str, password: str) -> Person:
-        """Authenticate a person. Raise `Refused` for a wrong name or password, or `Unreachable`."""
+        """Authenticate a person. Raise `ProviderRefused` for a wrong name or password, or `Unreachable`."""
 
 
 @runtime_checkable
@@ -87,7 +87,7 @@ class LogoutProvider(Protocol):
     async def logout_url(self, id_token: str, back: str) -> str:
         """Return the URL that ends the provider's session, or "" if not supported."""
 
-    async def ended(self, logout_token: str) -> "Ended":
+    async def ended(self, logout_token: str) -> "EndedSessions":
         """Return the sessions that a logout token ends. Raise `ProviderError`."""
 
 
@@ -98,12 +98,12 @@ class CallbackLogoutProvider(Protocol):
     async def logout_url(self, id_token: str, back: str) -> str:
         """Return the URL that ends the provider's session, or "" if not supported."""
 
-    def ended_by(self, form: Mapping[str, str]) -> "Ended":
+    def ended_by(self, form: Mapping[str, str]) -> "EndedSessions":
         """Return the session that the form ends. Raise `ProviderError`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedSessions:
     """Sessions ended by a logout token. `subject` or `sid` is set. `token` is the ID of the logout
     token.
     """

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LdapServer:
     """Address and TLS settings of an LDAP server.
 
     `tls` is None for a server on the local host. If `starts_tls` is True, StartTLS is used, else
@@ -59,7 +59,7 @@ class _Tls(Tls):
         )
 
 
-class _Limited:
+class _LimitedSocket:
     """Socket wrapper that raises OSError if too many bytes are received."""
 
     def __init__(self, inner: socket.socket) -> None:
@@ -77,10 +77,10 @@ class _Limited:
         return getattr(self._inner, name)
 
 
-class Conversation:
+class LdapConnection:
     """LDAP connection passed to `work`. Call `bind` first."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: LdapServer) -> None:
         self._place = place
         self._connection: Connection | None = None
         self._ended = False
@@ -144,21 +144,21 @@ class Conversation:
             raise OSError("the connection timed out")
         if place.tls is not None and place.starts_tls:
             connection.start_tls(read_server_info=False)
-        connection.socket = _Limited(connection.socket)
+        connection.socket = _LimitedSocket(connection.socket)
         return connection
 
 
 _SUCCESS, _SIZE_LIMIT, _NO_SUCH_OBJECT = 0, 4, 32
 
 
-async def converse(place: Place, work: Callable[[Conversation], T]) -> T:
+async def run_with_connection(place: LdapServer, work: Callable[[LdapConnection], T]) -> T:
     """Run `work` in a worker thread within the server's timeout.
 
     Raise `Unreachable` and the exceptions of `work`.
     """
     if not _places.acquire(blocking=False):
         raise Unreachable("TooBusy", "too many concurrent sign-ins through this server")
-    conversation = Conversation(place)
+    conversation = LdapConnection(place)
     future = _pool.submit(_run, work, conversation)
     future.add_done_callback(lambda _done: _places.release())
     try:
@@ -171,7 +171,7 @@ async def converse(place: Place, work: Callable[[Conversation], T]) -> T:
         conversation.end()
 
 
-def _run(work: Callable[[Conversation], T], conversation: Conversation) -> T:
+def _run(work: Callable[[LdapConnection], T], conversation: LdapConnection) -> T:
     try:
         return work(conversation)
     except (LDAPException, OSError, ValueError) as error:

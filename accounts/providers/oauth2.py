@@ -8,9 +8,9 @@ from urllib.parse import quote, urlencode
 import aiohttp
 
 from accounts.jose import challenge_of
-from accounts.providers.base import ProviderAttempt, Refused, Unreachable
+from accounts.providers.base import ProviderAttempt, ProviderRefused, Unreachable
 from accounts.providers.options import Fields
-from accounts.providers.web import Web
+from accounts.providers.web import ProviderHttpClient
 
 MAX_CODE = 4096
 
@@ -49,7 +49,13 @@ class OAuthClient:
         return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(parameters)}"
 
     async def tokens(
-        self, web: Web, endpoint: str, attempt: ProviderAttempt, code: str, *, basic: bool = False
+        self,
+        web: ProviderHttpClient,
+        endpoint: str,
+        attempt: ProviderAttempt,
+        code: str,
+        *,
+        basic: bool = False,
     ) -> dict[str, Any]:
         """Exchange a code for tokens.
 
@@ -78,22 +84,22 @@ class OAuthClient:
         found = answer.json()
         # GitHub sends errors with status 200.
         if answer.status != 200 or "error" in found:
-            raise Refused("CodeRefused", "the provider rejected the code")
+            raise ProviderRefused("CodeRefused", "the provider rejected the code")
         return found
 
 
 def code_in(answer: Mapping[str, str]) -> str:
-    """Return the code in a callback. Raise `Refused` if it contains an error or no code."""
+    """Return the code in a callback. Raise `ProviderRefused` if it contains an error or no code."""
     if "error" in answer:
-        raise Refused("ProviderRefused", "the provider returned an error")
+        raise ProviderRefused("ProviderRefused", "the provider returned an error")
     code = answer.get("code", "")
     if not code or len(code) > MAX_CODE:
-        raise Refused("NoCode", "the callback contains no code")
+        raise ProviderRefused("NoCode", "the callback contains no code")
     return code
 
 
 def access_token(tokens: Mapping[str, Any]) -> str:
-    """Return the access token. Raise `Refused` if it is missing."""
+    """Return the access token. Raise `ProviderRefused` if it is missing."""
     return text_of(tokens, "access_token") or _no_token()
 
 
@@ -106,4 +112,4 @@ def text_of(found: Mapping[str, Any], name: str) -> str:
 
 
 def _no_token() -> str:
-    raise Refused("NoToken", "the response contains no access token")
+    raise ProviderRefused("NoToken", "the response contains no access token")

@@ -13,9 +13,9 @@ from joserfc.errors import JoseError
 
 from accounts.jose import UNREADABLE, claims_of
 from accounts.providers import base
-from accounts.providers.base import Ended, Refused, Unreachable
+from accounts.providers.base import EndedSessions, ProviderRefused, Unreachable
 from accounts.providers.options import url_problem
-from accounts.providers.web import Web
+from accounts.providers.web import ProviderHttpClient
 
 WELL_KNOWN = "/.well-known/openid-configuration"
 KEPT = timedelta(minutes=10)
@@ -56,7 +56,7 @@ class Discovery:
     `fixed` contains endpoints from the configuration, which replace the discovery document.
     """
 
-    def __init__(self, web: Web, issuer: str, fixed: Endpoints | None) -> None:
+    def __init__(self, web: ProviderHttpClient, issuer: str, fixed: Endpoints | None) -> None:
         self._web = web
         self._issuer = issuer
         self._fixed = fixed
@@ -161,34 +161,36 @@ async def read_id_token(
     """Verify an ID token with this nonce and return its claims. Raise `ProviderError`."""
     header, claims = await _verified(token, discovery)
     if str(header.get("typ", "JWT")).lower() == LOGOUT_TYPE:
-        raise Refused("WrongType", "the token is not an ID token")
+        raise ProviderRefused("WrongType", "the token is not an ID token")
     _check(claims, issuer, client)
     if not nonce or claims.get("nonce") != nonce:
-        raise Refused("WrongNonce", "the ID token's nonce is wrong")
+        raise ProviderRefused("WrongNonce", "the ID token's nonce is wrong")
     if not _subject(claims):
-        raise Refused("NoSubject", "the ID token has no subject")
+        raise ProviderRefused("NoSubject", "the ID token has no subject")
     return claims
 
 
-async def read_logout_token(token: str, discovery: Discovery, issuer: str, client: str) -> Ended:
+async def read_logout_token(
+    token: str, discovery: Discovery, issuer: str, client: str
+) -> EndedSessions:
     """Verify a logout token. Raise `ProviderError`."""
     header, claims = await _verified(token, discovery)
     if str(header.get("typ", "")).lower() != LOGOUT_TYPE:
-        raise Refused("WrongType", "the token is not a logout token")
+        raise ProviderRefused("WrongType", "the token is not a logout token")
     _check(claims, issuer, client)
     if _now() - claims["iat"] > (LOGOUT_AGE + SKEW).total_seconds():
-        raise Refused("TooOld", "the logout token is too old")
+        raise ProviderRefused("TooOld", "the logout token is too old")
     events = claims.get("events")
     if not isinstance(events, dict) or not isinstance(events.get(LOGOUT_EVENT), dict):
-        raise Refused("WrongEvent", "the token contains no logout event")
+        raise ProviderRefused("WrongEvent", "the token contains no logout event")
     if "nonce" in claims:
-        raise Refused("WrongType", "a logout token must not have a nonce")
+        raise ProviderRefused("WrongType", "a logout token must not have a nonce")
     sid, number = claims.get("sid", ""), claims.get("jti")
     if not isinstance(number, str) or not 0 < len(number) <= MAX_SUBJECT:
-        raise Refused("NoNumber", "the logout token has no valid ID (jti)")
+        raise ProviderRefused("NoNumber", "the logout token has no valid ID (jti)")
     if not isinstance(sid, str) or len(sid) > MAX_SUBJECT or not (sid or _subject(claims)):
-        raise Refused("NoSubject", "the logout token has neither subject nor session ID")
-    return Ended(_subject(claims), sid, number)
+        raise ProviderRefused("NoSubject", "the logout token has neither subject nor session ID")
+    return EndedSessions(_subject(claims), sid, number)
 
 
 async def _verified(token: str, discovery: Discovery) -> tuple[Mapping[str, Any], Claims]:
@@ -196,25 +198,25 @@ async def _verified(token: str, discovery: Discovery) -> tuple[Mapping[str, Any]
     provider's keys.
     """
     if len(token) > MAX_TOKEN or not token.isascii():
-        raise Refused("NotAToken", "the token is too long or malformed")
+        raise ProviderRefused("NotAToken", "the token is too long or malformed")
     try:
         found = jws.extract_compact(token.encode())
         header = found.headers()
         algorithm, kid = str(header.get("alg")), str(header.get("kid", ""))
         if algorithm not in _EVERY or not _HEADER.issuperset(header):
-            raise Refused(
+            raise ProviderRefused(
                 "WrongAlgorithm", "the token's signature algorithm or header is not accepted"
             )
         claims = claims_of(found, await discovery.key(kid, algorithm), algorithm)
     except UNREADABLE as error:
-        raise Refused("NotAToken", "the token is malformed") from error
+        raise ProviderRefused("NotAToken", "the token is malformed") from error
     if claims is None:
-        raise Refused("WrongSignature", "the token is not signed by the provider")
+        raise ProviderRefused("WrongSignature", "the token is not signed by the provider")
     return header, claims
 
 
 def _check(claims: Claims, issuer: str, client: str) -> None:
-    """Validate issuer, audience and lifetime. Raise `Refused`."""
+    """Validate issuer, audience and lifetime. Raise `ProviderRefused`."""
     right = jwt.JWTClaimsRegistry(
         now=_now(),
         leeway=int(SKEW.total_seconds()),
@@ -226,10 +228,10 @@ def _check(claims: Claims, issuer: str, client: str) -> None:
     try:
         right.validate(claims)
     except JoseError as error:
-        raise Refused("WrongClaims", str(error)) from error
+        raise ProviderRefused("WrongClaims", str(error)) from error
     several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
     if claims.get("azp", client) != client or (several and "azp" not in claims):
-        raise Refused("WrongAudience", "the token was issued to another application")
+        raise ProviderRefused("WrongAudience", "the token was issued to another application")
 
 
 def _now() -> int:

@@ -218,7 +218,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Catalogue:
+class ProviderCatalog:
     """Identity providers in the order of the configuration. `source` is the file or ConfigMap, or
     "".
     """
@@ -233,29 +233,29 @@ class _Known:
     """Catalogue created from the configuration object `of`."""
 
     of: object = None
-    catalogue: Catalogue = Catalogue()
+    catalogue: ProviderCatalog = ProviderCatalog()
 
 
 _file, _map = _Known(), _Known()
 
 
-async def catalogue() -> Catalogue:
+async def read_current_providers() -> ProviderCatalog:
     """Return the current identity providers. Configuration errors are reported in `problems`."""
     client = get_runtime().console
     # The runtime may have no cluster.
     if options().identity_providers is None and client is not None:
-        await kubesphere_config.look_if_old(client, base.clock)
-    return known()
+        await kubesphere_config.read_if_stale(client, base.clock)
+    return cached_providers()
 
 
-def known() -> Catalogue:
+def cached_providers() -> ProviderCatalog:
     """Return the identity providers as last read, without waiting for the ConfigMap."""
     listed = options().identity_providers
     if listed is not None:
         if _file.of is not listed:
             _file.catalogue, _file.of = read_catalogue(listed, str(config_path())), listed
         return _file.catalogue
-    found = kubesphere_config.found()
+    found = kubesphere_config.current_config()
     if _map.of is not found.authentication:
         _map.catalogue, _map.of = _of_cluster(found), found.authentication
     if not found.problem:
@@ -266,24 +266,24 @@ def known() -> Catalogue:
     return replace(_map.catalogue, source=SOURCE, problems=(problem, *_map.catalogue.problems))
 
 
-def _of_cluster(found: kubesphere_config.FoundConfig) -> Catalogue:
+def _of_cluster(found: kubesphere_config.FoundConfig) -> ProviderCatalog:
     if not found.authentication:
-        return Catalogue()
+        return ProviderCatalog()
     return read_catalogue(found.oauth.get("identityProviders") or [], SOURCE)
 
 
-def forget() -> None:
+def clear_cache() -> None:
     """Clear all caches, so that the configuration is read again at the next use."""
     global _file, _map
     _file, _map = _Known(), _Known()
-    kubesphere_config.forget()
+    kubesphere_config.reset()
 
 
-def read_catalogue(listed: object, source: str) -> Catalogue:
+def read_catalogue(listed: object, source: str) -> ProviderCatalog:
     entries: dict[str, Entry] = {}
     problems: list[Problem] = []
     if not isinstance(listed, list):
-        return Catalogue(source, {}, (Problem("", "", "identityProviders is not a list"),))
+        return ProviderCatalog(source, {}, (Problem("", "", "identityProviders is not a list"),))
     for raw in listed:
         name = _shown(raw, "name")
         kind = _shown(raw, "type")
@@ -294,7 +294,7 @@ def read_catalogue(listed: object, source: str) -> Catalogue:
         except ValueError as error:
             log.error("%s: identity provider %s is ignored: %s", source, name, error)
             problems.append(Problem(name, kind, str(error)))
-    return Catalogue(source, entries, tuple(problems))
+    return ProviderCatalog(source, entries, tuple(problems))
 
 
 def _read_entry(raw: Any) -> Entry:

@@ -19,7 +19,7 @@ MAX_BYTES = 512 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProviderResponse:
     status: int
     body: bytes
 
@@ -34,7 +34,7 @@ class Answer:
         return found
 
 
-class Web:
+class ProviderHttpClient:
     """HTTP client for one provider. Raises `Unreachable` if a request fails."""
 
     def __init__(self, tls: ssl.SSLContext) -> None:
@@ -42,11 +42,13 @@ class Web:
 
     async def get(
         self, url: str, params: Mapping[str, str] | None = None, *, bearer: str = ""
-    ) -> Answer:
+    ) -> ProviderResponse:
         headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
         return await self._request("GET", url, headers, params=dict(params or {}))
 
-    async def post(self, url: str, form: Mapping[str, str], *, authorization: str = "") -> Answer:
+    async def post(
+        self, url: str, form: Mapping[str, str], *, authorization: str = ""
+    ) -> ProviderResponse:
         headers = {"Authorization": authorization} if authorization else {}
         return await self._request("POST", url, headers, data=dict(form))
 
@@ -57,7 +59,9 @@ class Web:
             raise Unreachable("BadStatus", f"the response status is {answer.status}")
         return answer.json()
 
-    async def _request(self, method: str, url: str, headers: dict[str, str], **more: Any) -> Answer:
+    async def _request(
+        self, method: str, url: str, headers: dict[str, str], **more: Any
+    ) -> ProviderResponse:
         headers |= {"Accept": "application/json", "Accept-Encoding": "identity"}
         try:
             async with (
@@ -71,7 +75,7 @@ class Web:
                     method, url, headers=headers, allow_redirects=False, **more
                 ) as response,
             ):
-                return Answer(response.status, await _body(response))
+                return ProviderResponse(response.status, await _body(response))
         except TimeoutError as error:
             raise Unreachable("TimedOut", "timeout while waiting for the response") from error
         except (aiohttp.ClientError, OSError, ValueError) as error:

@@ -16,7 +16,7 @@ from accounts.oauth.options import options
 from accounts.protection import attempts, records
 from accounts.protection.attempts import locked_by_state
 from accounts.protection.records import TOKEN, LoginAttempt, Origin, history_of, origin_of
-from accounts.signin.passwords import TooBusy, is_hash, matches, turn
+from accounts.signin.passwords import TooBusy, is_hash, matches, queue_turn
 from accounts.time import now
 from accounts.users.directory import find_user, trusted_users
 from console.kube.projections import User
@@ -61,7 +61,7 @@ async def authenticate(
     password take as long as a wrong password and count toward the same limits. Raise
     `UsersUnknown`, `TooBusy` or DatabaseError.
     """
-    attempt = await check(request, username, password)
+    attempt = await check_password(request, username, password)
     if attempt.user is not None:
         attempt = await _with_factor(request, attempt, attempt.user, code)
     _note(request, attempt, kind)
@@ -74,7 +74,7 @@ async def first_step(request: HttpRequest, username: str, password: str) -> Atte
 
     Pass the returned user only to `sessions.begin`.
     """
-    attempt = await check(request, username, password)
+    attempt = await check_password(request, username, password)
     if attempt.user is None or not await has_factor(attempt.user):
         _note(request, attempt, TOKEN)
     return attempt
@@ -105,17 +105,17 @@ async def _with_factor(request: HttpRequest, attempt: Attempt, user: User, code:
 def _note(request: HttpRequest, attempt: Attempt, kind: str) -> None:
     reason = _RECORDED.get(attempt.reason, "")
     if attempt.user is not None or reason:
-        records.note(LoginAttempt(attempt.name, origin_of(request), kind, reason=reason))
+        records.write_record(LoginAttempt(attempt.name, origin_of(request), kind, reason=reason))
 
 
-async def check(request: HttpRequest, username: str, password: str) -> Attempt:
+async def check_password(request: HttpRequest, username: str, password: str) -> Attempt:
     """Check the password of a signed-in user. The attempt is counted, but no LoginRecord is
     created.
     """
     informer = trusted_users()
     entry = find_user(informer, username) if len(username) <= MAX_NAME else None
     counted = entry.key.name if entry else username
-    async with turn(origin_of(request).network, attempts.folded(counted[:MAX_NAME])):
+    async with queue_turn(origin_of(request).network, attempts.normalize_name(counted[:MAX_NAME])):
         return await _checked(request, entry, counted, password)
 
 
@@ -125,7 +125,7 @@ async def _checked(
     """Count the attempt for the name `counted` and check the password."""
     name = entry.key.name if entry else ""
     limits, moment, network = options().limits, now(), origin_of(request).network
-    ticket = await sync_to_async(attempts.begin)(counted, network, limits, moment)
+    ticket = await sync_to_async(attempts.count_attempt)(counted, network, limits, moment)
     wait = ticket.wait
     by_state = locked_by_state(entry, moment) if entry is not None else None
     if ticket.elsewhere or (wait is None and by_state is not None):
@@ -137,13 +137,13 @@ async def _checked(
     try:
         right = await matches(password[: MAX_PASSWORD + 1], hashed)
     except TooBusy:
-        await sync_to_async(attempts.cancelled)(ticket)
+        await sync_to_async(attempts.cancel_attempt)(ticket)
         raise
     if entry is None or hashed is None:
         return Attempt(None, name, reason)
     if not right:
         return Attempt(None, name, _WRONG)
-    await sync_to_async(attempts.succeeded)(ticket)
+    await sync_to_async(attempts.record_success)(ticket)
     return Attempt(entry.projection, name, "", credential=holder_of(entry).credential)
 
 

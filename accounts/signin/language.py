@@ -12,7 +12,7 @@ LANGUAGES = {"en": "en", "zh-hans": "zh"}
 _OURS = {theirs: ours for ours, theirs in LANGUAGES.items()}
 
 
-def speak_to(response: HttpResponse, name: str) -> None:
+def set_user_language(response: HttpResponse, name: str) -> None:
     """Set the language cookie if the user has a language preference. Raise `UsersUnknown`."""
     entry = users().store.get(Key("", name))
     spec = (entry.original().get("spec") or {}) if entry is not None else {}

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import ngettext
 
 from accounts.providers.base import PasswordProvider, RedirectProvider
-from accounts.providers.options import known
+from accounts.providers.options import cached_providers
 from accounts.signin.next_url import START
 
 
@@ -35,7 +35,7 @@ class ProviderButton:
 
 
 def login_page(request: HttpRequest, form: LoginForm, status: int = 200) -> HttpResponse:
-    entries = known().entries.values()
+    entries = cached_providers().entries.values()
     query = "" if form.next == START else f"?{urlencode({'next': form.next})}"
     context = {
         "form": form,

@@ -10,7 +10,7 @@ START = "/"
 MAX_LENGTH = 2048
 
 
-def safe_next(given: str) -> str:
+def safe_next_url(given: str) -> str:
     """Return `given` if it is a path in the URLconf, with or without a query, else the start page.
 
     Browsers treat `\\` as `/` and drop tabs and line breaks. URLs with such characters are

@@ -35,7 +35,7 @@ _DUMMY = b"$2b$10$70lYDRV7yu7UJzvtC/4nP.2OTi0qUX5Pj.Qf9ufgd8/mxFHERQVJy"
 PATIENCE, MOST = 60.0, 2_000
 
 
-def _give_way() -> None:
+def _lower_priority() -> None:
     """Lower the thread's priority so that pages are served first. On Linux, niceness is per thread."""
     if sys.platform == "linux":
         os.nice(NICENESS)
@@ -43,19 +43,19 @@ def _give_way() -> None:
 
 # Leave one core to the event loop if there are at least two.
 _THREADS = max(1, min(4, (os.cpu_count() or 1) - 1))
-_pool = ThreadPoolExecutor(_THREADS, "quarterdeck-bcrypt", initializer=_give_way)
+_pool = ThreadPoolExecutor(_THREADS, "quarterdeck-bcrypt", initializer=_lower_priority)
 _places = BoundedSemaphore(MAX_WAITING)
 
 T = TypeVar("T")
 
 
-def turn(address: str, name: str) -> AbstractAsyncContextManager[None]:
+def queue_turn(address: str, name: str) -> AbstractAsyncContextManager[None]:
     """Wait in the queue until a thread can check a password.
 
     Count the attempt inside this context: a waiting request has not failed yet and must not
     reduce the attempts available to other requests. Raise `TooBusy`.
     """
-    return line(_THREADS).turn(address, name)
+    return queue_of_loop(_THREADS).turn(address, name)
 
 
 def is_hash(text: str) -> bool:
@@ -133,7 +133,7 @@ class TooBusy(Exception):
     """Too many passwords are waiting to be checked."""
 
 
-class _Waiting:
+class _AddressQueue:
     """Waiting requests of one address, grouped by user name."""
 
     def __init__(self) -> None:
@@ -163,13 +163,13 @@ class _Waiting:
         return turn
 
 
-class Line:
+class PasswordQueue:
     """Queue that serves `places` requests concurrently. Use it on one event loop only."""
 
     def __init__(self, places: int) -> None:
         self._free = places
         self._count = 0
-        self._of: OrderedDict[str, _Waiting] = OrderedDict()
+        self._of: OrderedDict[str, _AddressQueue] = OrderedDict()
 
     @asynccontextmanager
     async def turn(self, address: str, name: str) -> AsyncIterator[None]:
@@ -183,7 +183,7 @@ class Line:
 
     async def _wait(self, address: str, name: str) -> None:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._of.setdefault(address, _Waiting()).add(name, turn)
+        self._of.setdefault(address, _AddressQueue()).add(name, turn)
         self._count += 1
         self._serve()
         if self._count > MOST:
@@ -228,13 +228,13 @@ class Line:
 
 
 #: One queue per event loop, because futures belong to a loop.
-_lines: WeakKeyDictionary[asyncio.AbstractEventLoop, Line] = WeakKeyDictionary()
+_lines: WeakKeyDictionary[asyncio.AbstractEventLoop, PasswordQueue] = WeakKeyDictionary()
 
 
-def line(places: int) -> Line:
+def queue_of_loop(places: int) -> PasswordQueue:
     """Return the queue of the running event loop."""
     loop = asyncio.get_running_loop()
     found = _lines.get(loop)
     if found is None:
-        found = _lines[loop] = Line(places)
+        found = _lines[loop] = PasswordQueue(places)
     return found

@@ -11,12 +11,12 @@ from django.http import parse_cookie
 
 from accounts.oauth.bearer import examine_token
 from accounts.signin.sessions import FoundSession, State, examine
-from accounts.users.directory import UsersUnknown
+from accounts.users.directory import UsersNotCached
 from console.kube.clock import SystemClock
 from console.kube.current import get_runtime
 from console.ui.access import Access
 from console.ui.clusters import Cluster
-from console.ui.presence import Presence
+from console.ui.presence import UserSession
 from rbac.liveaccess import LiveAccess
 
 _clock = SystemClock()
@@ -43,7 +43,7 @@ async def is_signed_in(headers: Mapping[bytes, Sequence[bytes]]) -> bool:
         if scheme.lower() == "bearer":
             try:
                 return await examine_token(token.strip()) is not None
-            except (UsersUnknown, DatabaseError):
+            except (UsersNotCached, DatabaseError):
                 return False
     return False
 
@@ -56,7 +56,7 @@ def live_access(name: str, cluster: Cluster) -> Access:
     return LiveAccess(name, cluster, get_runtime())
 
 
-def session_presence(key: str | None, found: FoundSession) -> Presence | None:
+def session_presence(key: str | None, found: FoundSession) -> UserSession | None:
     """Return the presence of a session, or None for anonymous users.
 
     A task started with the user's own identity stays valid while the user views the console as
@@ -66,10 +66,10 @@ def session_presence(key: str | None, found: FoundSession) -> Presence | None:
     if mine is None or theirs is None:
         return None
 
-    return kept_presence(key, mine.name, theirs.name)
+    return presence_of_session(key, mine.name, theirs.name)
 
 
-def kept_presence(key: str | None, mine: str, theirs: str) -> Presence:
+def presence_of_session(key: str | None, mine: str, theirs: str) -> UserSession:
     """Return the presence of the session of user `mine`, acting as user `theirs`."""
 
     async def lasts() -> bool:
@@ -78,17 +78,17 @@ def kept_presence(key: str | None, mine: str, theirs: str) -> Presence:
             return False
         return theirs == mine or (now.acting is not None and now.acting.name == theirs)
 
-    return Presence(lasts, partial(live_access, theirs), key or "")
+    return UserSession(lasts, partial(live_access, theirs), key or "")
 
 
-def token_presence(token: str, name: str) -> Presence:
+def token_presence(token: str, name: str) -> UserSession:
     """Return the presence of the user `name` who authenticated with this token."""
 
     async def lasts() -> bool:
         try:
             bearer = await examine_token(token)
-        except (UsersUnknown, DatabaseError):
+        except (UsersNotCached, DatabaseError):
             return False
         return bearer is not None and bearer.grants_access and bearer.holder.user.name == name
 
-    return Presence(lasts, partial(live_access, name))
+    return UserSession(lasts, partial(live_access, name))

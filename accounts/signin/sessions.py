@@ -34,7 +34,7 @@ from accounts.protection.records import NOWHERE, Origin
 from accounts.signin.next_url import START
 from accounts.signin.session_settings import ABSOLUTE_LIFETIME, IDLE_LIFETIME
 from accounts.time import now
-from accounts.users.directory import UsersUnknown, users
+from accounts.users.directory import UsersNotCached, users
 from console.kube.gvr import Key
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections import User
@@ -89,7 +89,7 @@ class FoundSession:
         return self.viewing.identity if self.viewing is not None else self.identity
 
 
-async def begin(
+async def start_session(
     session: SessionBase,
     user: User,
     now: datetime,
@@ -128,7 +128,7 @@ async def begin(
     )
 
 
-async def complete(session: SessionBase, now: datetime) -> None:
+async def complete_sign_in(session: SessionBase, now: datetime) -> None:
     """Complete the second factor: replace the session key and restart the session's lifetime."""
     before = session.session_key
     seconds = now.timestamp()
@@ -161,7 +161,7 @@ async def examine(session: SessionBase, now: datetime, *, had_cookie: bool) -> F
         return FoundSession(State.ENDED)
     try:
         entry = users().store.get(Key("", str(content[ACCOUNT])))
-    except UsersUnknown:
+    except UsersNotCached:
         return FoundSession(State.UNKNOWN)
     if entry is None or entry.projection.uid != content.get(UID):
         return FoundSession(State.ENDED)
@@ -228,7 +228,7 @@ def step_url(step: Step, next_url: str) -> str:
     return page if next_url == START else f"{page}?{urlencode({'next': next_url})}"
 
 
-async def onward(session: SessionBase, next_url: str) -> str:
+async def next_page_url(session: SessionBase, next_url: str) -> str:
     """Return the URL to open after a sign-in step was completed."""
     found = await examine(session, now(), had_cookie=True)
     return next_url if found.step is None else step_url(found.step, next_url)

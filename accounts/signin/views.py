@@ -15,18 +15,18 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.federation.signin import sign_in_through
 from accounts.federation.signout import provider_logout
-from accounts.protection.endings import tell_replicas
+from accounts.protection.endings import notify_replicas
 from accounts.protection.records import origin_of
-from accounts.providers.options import catalogue
+from accounts.providers.options import read_current_providers
 from accounts.signin import sessions
 from accounts.signin.authenticate import Attempt, first_step
-from accounts.signin.language import speak_to
+from accounts.signin.language import set_user_language
 from accounts.signin.login_page import LoginForm, locked_page, login_page
-from accounts.signin.next_url import safe_next
+from accounts.signin.next_url import safe_next_url
 from accounts.signin.passwords import TooBusy
-from accounts.signin.sessions import State, onward
-from accounts.users.directory import UsersUnknown, trusted_users
-from console.audit.trail import SESSIONS, AuditUnavailable, record, request_action
+from accounts.signin.sessions import State, next_page_url
+from accounts.users.directory import UsersNotCached, trusted_users
+from console.audit.trail import SESSION_RESOURCE, AuditUnavailable, record, request_action
 from console.kube.clock import SystemClock
 from console.kube.current import get_runtime
 from console.ui.http import ConsoleRequest
@@ -45,12 +45,12 @@ _FILLING = 64
 @require_http_methods(["GET", "HEAD", "POST"])
 async def login(request: ConsoleRequest, provider: str = "") -> HttpResponse:
     """Render and process the sign-in form. `provider` is the identity provider given in the URL."""
-    await catalogue()
+    await read_current_providers()
     try:
         trusted_users()
         if request.method == "POST":
             return await _sign_in(request, provider)
-    except UsersUnknown:
+    except UsersNotCached:
         return error_page(
             request,
             503,
@@ -67,7 +67,7 @@ async def login(request: ConsoleRequest, provider: str = "") -> HttpResponse:
 def _offer(request: ConsoleRequest, provider: str) -> HttpResponse:
     """Render the sign-in form, or redirect a user who is already signed in."""
     # KubeSphere's links use the parameter `referer`.
-    next_url = safe_next(request.GET.get("next") or request.GET.get("referer", ""))
+    next_url = safe_next_url(request.GET.get("next") or request.GET.get("referer", ""))
     if request.account is not None or request.pending is not None:
         return HttpResponseRedirect(next_url)
     state: State = request.session_state  # type: ignore[attr-defined]
@@ -80,11 +80,11 @@ def _offer(request: ConsoleRequest, provider: str) -> HttpResponse:
 async def _sign_in(request: ConsoleRequest, provider: str) -> HttpResponse:
     """Process the sign-in form.
 
-    Raise `UsersUnknown`, `AuditUnavailable` or DatabaseError; no session is created in that
+    Raise `UsersNotCached`, `AuditUnavailable` or DatabaseError; no session is created in that
     case.
     """
     username = request.POST.get("username", "")
-    next_url = safe_next(request.POST.get("next", ""))
+    next_url = safe_next_url(request.POST.get("next", ""))
     password = request.POST.get("password", "") or decode(request.POST.get("encrypt", ""))
     provider = provider or request.POST.get("provider", "")
     if provider:
@@ -95,8 +95,8 @@ async def _sign_in(request: ConsoleRequest, provider: str) -> HttpResponse:
         text = _("Too many users are signing in. Try again in a few seconds.")
         return login_page(request, LoginForm(username, text, next_url), status=503)
     if await _admit(request, attempt):
-        response = HttpResponseRedirect(await onward(request.session, next_url))
-        speak_to(response, attempt.name)
+        response = HttpResponseRedirect(await next_page_url(request.session, next_url))
+        set_user_language(response, attempt.name)
         return response
     shown = username if username.isprintable() and len(username) <= 253 else ""
     if attempt.wait is not None:
@@ -107,11 +107,13 @@ async def _sign_in(request: ConsoleRequest, provider: str) -> HttpResponse:
 
 async def _admit(request: HttpRequest, attempt: Attempt) -> bool:
     """Audit the attempt and, if it succeeded, create a new session."""
-    async with record(request_action(request, "login", SESSIONS, actor=attempt.name)) as entry:
+    async with record(
+        request_action(request, "login", SESSION_RESOURCE, actor=attempt.name)
+    ) as entry:
         if attempt.user is None:
             entry.set_outcome(401 if attempt.wait is None else 429, attempt.reason)
             return False
-        await sessions.begin(
+        await sessions.start_session(
             request.session,
             attempt.user,
             _clock.now(),
@@ -131,14 +133,14 @@ async def logout(request: ConsoleRequest) -> HttpResponse:
     """
     where = await provider_logout(request.session)
     try:
-        async with record(request_action(request, "logout", SESSIONS)):
+        async with record(request_action(request, "logout", SESSION_RESOURCE)):
             await request.session.aflush()
     except AuditUnavailable:
         # Sign out even if the audit trail is unavailable: staying signed in would be worse.
         await request.session.aflush()
     if request.account is not None:
         # Other websockets of this browser, on any replica, then check their session again.
-        await tell_replicas(get_runtime().console, request.account, _clock.now())
+        await notify_replicas(get_runtime().console, request.account, _clock.now())
     if where:
         # Render a page instead of a redirect, because browsers may apply the CSP directive
         # `form-action` to redirects after a form post.

@@ -37,7 +37,7 @@ BINDINGS = (
 USER, GROUP = "User", "Group"
 
 
-class NotYetKnown(Exception):
+class NotCachedYet(Exception):
     """A required list is not cached yet, so remaining bindings can't be determined."""
 
 
@@ -51,7 +51,7 @@ class BindingCleanup:
 
         If the result is False, bindings were changed and the caller must call again after the
         cache is updated. `label` is the `key=value` label that marks bindings of this subject.
-        Raise `NotYetKnown` or `ApiError`.
+        Raise `NotCachedYet` or `ApiError`.
         """
         clean = True
         for gvr in BINDINGS:
@@ -85,13 +85,13 @@ class BindingCleanup:
     def informer(self, gvr: GVR) -> Informer[Any] | None:
         """Return the synced informer for a type, or None if the cluster doesn't serve the type.
 
-        Raise `NotYetKnown`.
+        Raise `NotCachedYet`.
         """
         missing = gvr.group.endswith("kubesphere.io") and self._runtime.types.get(gvr) is None
         asked = CUSTOM_RESOURCE_DEFINITIONS if missing else gvr
         informer = self._runtime.informer(asked)
         if not informer.freshness.synced:
-            raise NotYetKnown(asked.qualified)
+            raise NotCachedYet(asked.qualified)
         return None if missing else informer
 
     async def _take_out(self, gvr: GVR, entry: Entry[Any], kind: str, name: str) -> None:

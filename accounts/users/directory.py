@@ -11,7 +11,7 @@ from console.kube.gvr import USERS, Key
 from console.kube.informer import Informer
 from console.kube.projections import User
 from console.kube.store import Entry
-from console.ui.decisions import NotArrived
+from console.ui.decisions import NotLoaded
 
 #: Maximum age of the cache for authentication while kube-apiserver is unreachable.
 STALE_USERS = timedelta(minutes=5)
@@ -19,28 +19,28 @@ STALE_USERS = timedelta(minutes=5)
 _clock = SystemClock()
 
 
-class UsersUnknown(NotArrived):
+class UsersNotCached(NotLoaded):
     """The users are not cached yet, or the cache is too old to be trusted."""
 
     text = gettext_lazy("The users are not loaded yet. Try again later.")
 
 
 def users() -> Informer[User]:
-    """Return the informer for users. Raise `UsersUnknown` until the users are cached."""
+    """Return the informer for users. Raise `UsersNotCached` until the users are cached."""
     informer: Informer[User] = get_runtime().informer(USERS)
     if not informer.freshness.synced:
-        raise UsersUnknown
+        raise UsersNotCached
     return informer
 
 
 def trusted_users() -> Informer[User]:
-    """Return the informer for users. Also raise `UsersUnknown` if the cache is too old for
+    """Return the informer for users. Also raise `UsersNotCached` if the cache is too old for
     authentication.
     """
     informer = users()
     stale_since = informer.freshness.stale_since
     if stale_since is not None and _clock.now() - stale_since >= STALE_USERS:
-        raise UsersUnknown
+        raise UsersNotCached
     return informer
 
 
@@ -59,7 +59,7 @@ def find_user(informer: Informer[User], text: str) -> Entry[User] | None:
     return found[0] if len(found) == 1 else None
 
 
-def has_address(informer: Informer[User], email: str, *, but: str = "") -> bool:
+def has_email(informer: Informer[User], email: str, *, but: str = "") -> bool:
     """Return True if a user other than `but` has this email address, ignoring case."""
     folded = email.casefold()
     entries = informer.store.snapshot().entries.values()

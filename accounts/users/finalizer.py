@@ -6,8 +6,8 @@ the cache contains no binding of any scope that names the user, regardless of wh
 no group membership. The user's LoginRecords and kubeconfig are deleted too.
 """
 
-from accounts.kubeconfigs.keeping import Keeper
-from accounts.users.bindingcleanup import USER, BindingCleanup, NotYetKnown
+from accounts.kubeconfigs.keeping import KubeconfigStore
+from accounts.users.bindingcleanup import USER, BindingCleanup, NotCachedYet
 from accounts.users.reconciler import FINALIZER
 from accounts.users.states import without_finalizer
 from console.kube.controller import Request, Result
@@ -33,7 +33,7 @@ class UserFinalizer:
         self._runtime = runtime
         self._client = runtime.console
         self._leavings = BindingCleanup(runtime)
-        self._keeper = Keeper(runtime.console)
+        self._keeper = KubeconfigStore(runtime.console)
         self._recorder = Recorder(runtime.console, "quarterdeck-user-controller")
 
     async def reconcile(self, request: Request) -> Result:
@@ -45,7 +45,7 @@ class UserFinalizer:
             return Result()
         try:
             clean = await self._clean_up(request.name)
-        except NotYetKnown:
+        except NotCachedYet:
             clean = False
         if not clean:
             return Result(requeue_after=LOOK_AGAIN)

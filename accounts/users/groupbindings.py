@@ -5,7 +5,7 @@ The field grants no permissions in this console: permissions come from the Group
 unchanged.
 """
 
-from accounts.users.bindingcleanup import BindingCleanup, NotYetKnown
+from accounts.users.bindingcleanup import BindingCleanup, NotCachedYet
 from accounts.users.reconciler import is_federated
 from accounts.users.states import patch_user, with_finalizer, without_finalizer
 from console.kube.controller import Request, Result
@@ -16,7 +16,7 @@ from console.kube.projections import User
 from console.kube.projections.tenancy import GroupBinding
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
-from rbac.memberships import are_known, groups_of
+from rbac.memberships import are_current, groups_of
 from rbac.recorder import NORMAL, WARNING, Recorder
 
 FINALIZER = "finalizers.kubesphere.io/groupsbindings"
@@ -43,11 +43,11 @@ class GroupBindingReconciler:
             return Result()
         try:
             groups, users = self._leavings.informer(GROUPS), self._leavings.informer(USERS)
-        except NotYetKnown:
+        except NotCachedYet:
             return Result(requeue_after=LOOK_AGAIN)
         if groups is None or users is None:
             return Result()
-        if not are_known(self._runtime):
+        if not are_current(self._runtime):
             # Until memberships are loaded, no user is treated as a member.
             return Result(requeue_after=LOOK_AGAIN)
         binding = entry.original()

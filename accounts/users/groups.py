@@ -7,7 +7,7 @@ owner. A group in a parent cycle is owned by the workspace.
 
 from typing import Any
 
-from accounts.users.bindingcleanup import GROUP, BindingCleanup, NotYetKnown
+from accounts.users.bindingcleanup import GROUP, BindingCleanup, NotCachedYet
 from accounts.users.states import with_finalizer, without_finalizer
 from console.kube.controller import Request, Result
 from console.kube.gvr import (
@@ -55,7 +55,7 @@ class GroupReconciler:
             if entry.projection.deleted is not None:
                 return await self._release(entry)
             return await self._adopt(entry)
-        except NotYetKnown:
+        except NotCachedYet:
             return Result(requeue_after=LOOK_AGAIN)
 
     async def _release(self, entry: Entry[Group]) -> Result:
@@ -64,7 +64,7 @@ class GroupReconciler:
             return Result()
         name = entry.key.name
         if not self._bindings.freshness.synced:
-            raise NotYetKnown(GROUP_BINDINGS.qualified)
+            raise NotCachedYet(GROUP_BINDINGS.qualified)
         memberships = self._of_group.get(name)
         for binding in memberships:
             if binding.projection.deleted is None:

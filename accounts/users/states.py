@@ -45,16 +45,16 @@ def wanted_state(user: Manifest, now: datetime, *, lock: timedelta) -> WantedSta
     return WantedState()
 
 
-def lock_left(status: Mapping[str, Any], lock: timedelta, now: datetime) -> float:
+def lock_remaining(status: Mapping[str, Any], lock: timedelta, now: datetime) -> float:
     """Return the seconds until a locked user is unlocked.
 
     Return the full lock duration if the start of the lock is unknown.
     """
-    since = transition(status)
+    since = state_since(status)
     return ((since or now) + lock - now).total_seconds()
 
 
-def transition(status: Mapping[str, Any]) -> datetime | None:
+def state_since(status: Mapping[str, Any]) -> datetime | None:
     """Return the time when the user entered the current state, or None if unknown."""
     try:
         found = datetime.fromisoformat(str(status.get("lastTransitionTime")))
@@ -70,11 +70,11 @@ def _without_password(state: str, from_provider: bool) -> WantedState:
 
 
 def _locked(status: Mapping[str, Any], lock: timedelta, now: datetime) -> WantedState:
-    if transition(status) is None:
+    if state_since(status) is None:
         # The start of the lock is unknown, so it restarts now. It still expires after the usual
         # duration.
         return WantedState(LOCKED)
-    left = lock_left(status, lock, now)
+    left = lock_remaining(status, lock, now)
     return WantedState(ACTIVE) if left <= 0 else WantedState(requeue_after=left)
 
 

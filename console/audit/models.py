@@ -11,7 +11,7 @@ from django.db import models
 from django.utils import timezone
 
 
-class AppendOnly(TypeError):
+class AppendOnlyError(TypeError):
     """Attempt to change or delete a row of the audit trail."""
 
 
@@ -20,17 +20,17 @@ M = TypeVar("M", bound=models.Model)
 
 class AppendOnlyQuerySet(models.QuerySet[M]):
     def update(self, **kwargs: Any) -> NoReturn:
-        raise AppendOnly("audit rows cannot be changed")
+        raise AppendOnlyError("audit rows cannot be changed")
 
     def delete(self) -> NoReturn:
-        raise AppendOnly("audit rows cannot be deleted")
+        raise AppendOnlyError("audit rows cannot be deleted")
 
     def bulk_update(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise AppendOnly("audit rows cannot be changed")
+        raise AppendOnlyError("audit rows cannot be changed")
 
     def bulk_create(self, objs: Any, *args: Any, **kwargs: Any) -> list[M]:
         if kwargs.get("update_conflicts") or kwargs.get("ignore_conflicts") or any(args[1:]):
-            raise AppendOnly("audit rows cannot be changed")
+            raise AppendOnlyError("audit rows cannot be changed")
         return super().bulk_create(objs, *args, **kwargs)
 
 
@@ -40,11 +40,11 @@ class AppendOnlyModel(models.Model):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if not self._state.adding:
-            raise AppendOnly("audit rows cannot be changed")
+            raise AppendOnlyError("audit rows cannot be changed")
         super().save(force_insert=True, using=kwargs.get("using"))
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise AppendOnly("audit rows cannot be deleted")
+        raise AppendOnlyError("audit rows cannot be deleted")
 
 
 class AuditRecord(AppendOnlyModel):

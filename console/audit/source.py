@@ -26,7 +26,7 @@ def is_trusted(peer: str, proxies: Networks) -> bool:
     return address is not None and any(address in network for network in proxies)
 
 
-def source_address(peer: str, forwarded_for: str, proxies: Networks) -> str:
+def client_address(peer: str, forwarded_for: str, proxies: Networks) -> str:
     """Return the peer's address or, if the peer is a trusted proxy, the nearest address that is not
     a trusted proxy.
 

@@ -9,7 +9,7 @@ doesn't run and `AuditUnavailable` is raised. Every block has exactly one record
 is recorded with its code, reason and message, any other exception with code 0, and both are
 raised again. If the outcome can't be written, the error is logged and the record has no outcome.
 
-Records contain only the fields of `Action`: no body, no headers except the user agent, no query
+Records contain only the fields of `AuditAction`: no body, no headers except the user agent, no query
 string. With `AUDIT_STDOUT=1`, each record is also written to standard output as a line of JSON.
 """
 
@@ -30,14 +30,14 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from console.audit.models import AuditOutcome, AuditRecord
-from console.audit.source import source_address
+from console.audit.source import client_address
 from console.kube.errors import ApiError
 from console.kube.gvr import GVR
 
 log = logging.getLogger(__name__)
 
 #: Pseudo resource for sign-ins and sign-outs.
-SESSIONS = GVR("", "", "sessions")
+SESSION_RESOURCE = GVR("", "", "sessions")
 
 
 class AuditUnavailable(Exception):
@@ -48,7 +48,7 @@ class AuditUnavailable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class AuditAction:
     """Action to record.
 
     - `actor`: user of the session.
@@ -70,7 +70,7 @@ class Action:
 
 
 @dataclass(slots=True)
-class Recording:
+class AuditEntry:
     """Record of a running action. Call `answered` to set its outcome; the default is 200."""
 
     audit_id: str
@@ -91,11 +91,11 @@ def request_action(
     name: str = "",
     subresource: str = "",
     actor: str | None = None,
-) -> Action:
+) -> AuditAction:
     """Return the action of a request. Set `actor` for a user who is not signed in yet."""
     access, cluster = getattr(request, "access", None), getattr(request, "cluster", None)
     who = getattr(request, "account", None) or "" if actor is None else actor
-    return Action(
+    return AuditAction(
         actor=who,
         as_user=access.identity.name if access is not None and actor is None else who,
         verb=verb,
@@ -103,7 +103,7 @@ def request_action(
         namespace=namespace,
         name=name,
         subresource=subresource,
-        source=source_address(
+        source=client_address(
             request.META.get("REMOTE_ADDR") or "",
             request.headers.get("X-Forwarded-For", ""),
             settings.TRUSTED_PROXIES,
@@ -124,11 +124,11 @@ def socket_action(
     namespace: str = "",
     name: str = "",
     subresource: str = "",
-) -> Action:
+) -> AuditAction:
     """Return the action of a websocket."""
     headers = {key.lower(): value.decode("latin-1") for key, value in scope.get("headers", ())}
     client = scope.get("client")
-    return Action(
+    return AuditAction(
         actor=scope.get("account") or "",
         as_user=as_user,
         verb=verb,
@@ -136,7 +136,7 @@ def socket_action(
         namespace=namespace,
         name=name,
         subresource=subresource,
-        source=source_address(
+        source=client_address(
             str(client[0]) if client else "",
             headers.get(b"x-forwarded-for", ""),
             settings.TRUSTED_PROXIES,
@@ -148,9 +148,9 @@ def socket_action(
 
 
 @asynccontextmanager
-async def record(action: Action) -> AsyncIterator[Recording]:
+async def record(action: AuditAction) -> AsyncIterator[AuditEntry]:
     """Record `action`, run the block, and record its outcome."""
-    recording = Recording(audit_id=str(uuid.uuid4()))
+    recording = AuditEntry(audit_id=str(uuid.uuid4()))
     try:
         row = await sync_to_async(_insert)(action, recording.audit_id)
     except DatabaseError as error:
@@ -168,7 +168,7 @@ async def record(action: Action) -> AsyncIterator[Recording]:
         await sync_to_async(_finish)(row, recording)
 
 
-def _insert(action: Action, audit_id: str) -> AuditRecord:
+def _insert(action: AuditAction, audit_id: str) -> AuditRecord:
     values: dict[str, Any] = {**asdict(action), **asdict(action.gvr)}
     del values["gvr"]
     clean = {field: _fit(AuditRecord, field, value) for field, value in values.items()}
@@ -177,7 +177,7 @@ def _insert(action: Action, audit_id: str) -> AuditRecord:
     return row
 
 
-def _finish(row: AuditRecord, recording: Recording) -> None:
+def _finish(row: AuditRecord, recording: AuditEntry) -> None:
     outcome = AuditOutcome(
         record=row,
         code=recording.code,

@@ -16,22 +16,22 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from console.drafts.models import Draft
-from console.kube.gvr import in_column
-from console.sealing import NotOurs, seal, unseal
+from console.kube.gvr import column_value
+from console.sealing import DecryptionError, decrypt, encrypt
 
 log = logging.getLogger(__name__)
 
 #: Maximum number of drafts per account; the oldest are deleted.
-MOST = 50
+MAX_DRAFTS = 50
 #: Lifetime of a draft.
-KEPT = timedelta(days=30)
+LIFETIME = timedelta(days=30)
 #: Kind of drafts for new objects; no kind has this segment.
 NEW = "import"
 _PURPOSE = "drafts"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DraftKey:
     """Account and object of a draft. For new objects, `kind` is `NEW`."""
 
     account: str
@@ -41,7 +41,7 @@ class Place:
     name: str
 
 
-class Content(msgspec.Struct, frozen=True):
+class DraftContent(msgspec.Struct, frozen=True):
     """Content of a draft.
 
     - `text`: edited manifest.
@@ -57,39 +57,39 @@ class Content(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    content: Content
+class StoredDraft:
+    content: DraftContent
     version: int
     updated: datetime
 
 
-class Newer(Exception):
+class DraftConflict(Exception):
     """A newer version exists that the page has not loaded."""
 
 
-def find(place: Place) -> Kept | None:
-    row = _rows(place).filter(updated__gt=timezone.now() - KEPT).first()
+def find(place: DraftKey) -> StoredDraft | None:
+    row = _rows(place).filter(updated__gt=timezone.now() - LIFETIME).first()
     if row is None:
         return None
     try:
-        packed = unseal(row.content, _PURPOSE)
-        content = msgspec.json.decode(zlib.decompress(packed), type=Content)
-    except (NotOurs, zlib.error, msgspec.DecodeError):
+        packed = decrypt(row.content, _PURPOSE)
+        content = msgspec.json.decode(zlib.decompress(packed), type=DraftContent)
+    except (DecryptionError, zlib.error, msgspec.DecodeError):
         log.warning("Draft %s was encrypted with another SECRET_KEY or is damaged", row.pk)
         return None
-    return Kept(content, row.version, row.updated)
+    return StoredDraft(content, row.version, row.updated)
 
 
-def keep(place: Place, content: Content, version: int) -> int:
+def store_draft(place: DraftKey, content: DraftContent, version: int) -> int:
     """Store a draft and return its new version.
 
-    `version` is the version the page was loaded with, 0 for none. Raise `Newer` if the stored
+    `version` is the version the page was loaded with, 0 for none. Raise `DraftConflict` if the stored
     version is newer.
     """
     now = timezone.now()
     # Two mostly equal texts of up to a megabyte. The lowest compression level takes less time than
     # encrypting them uncompressed.
-    sealed = seal(zlib.compress(msgspec.json.encode(content), 1), _PURPOSE)
+    sealed = encrypt(zlib.compress(msgspec.json.encode(content), 1), _PURPOSE)
     rows = _rows(place)
     current = rows.filter(version=version)
     if current.update(content=sealed, version=F("version") + 1, updated=now):
@@ -100,35 +100,35 @@ def keep(place: Place, content: Content, version: int) -> int:
                 **_columns(place), content=sealed, version=version + 1, updated=now
             )
     except IntegrityError as error:
-        raise Newer from error
+        raise DraftConflict from error
     _make_room(place.account, now)
     return version + 1
 
 
-def forget(place: Place) -> None:
+def delete_draft(place: DraftKey) -> None:
     _rows(place).delete()
 
 
-def forget_all(account: str) -> None:
+def delete_all_of(account: str) -> None:
     """Delete the drafts of a deleted account, before its name can be used again."""
     Draft.objects.filter(account=account).delete()
 
 
-def _rows(place: Place) -> QuerySet[Draft]:
+def _rows(place: DraftKey) -> QuerySet[Draft]:
     return Draft.objects.filter(**_columns(place))
 
 
-def _columns(place: Place) -> dict[str, str]:
+def _columns(place: DraftKey) -> dict[str, str]:
     return {
         "account": place.account,
         "cluster": place.cluster,
         "kind": place.kind,
-        "namespace": in_column(place.namespace),
-        "name": in_column(place.name),
+        "namespace": column_value(place.namespace),
+        "name": column_value(place.name),
     }
 
 
 def _make_room(account: str, now: datetime) -> None:
-    Draft.objects.filter(updated__lte=now - KEPT).delete()
+    Draft.objects.filter(updated__lte=now - LIFETIME).delete()
     newest = Draft.objects.filter(account=account).order_by("-updated", "-pk")
-    Draft.objects.filter(pk__in=list(newest.values_list("pk", flat=True)[MOST:])).delete()
+    Draft.objects.filter(pk__in=list(newest.values_list("pk", flat=True)[MAX_DRAFTS:])).delete()

@@ -12,20 +12,26 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.audit.trail import request_action
 from console.draining.asking import plan_of
-from console.draining.form import USUAL, DrainForm
-from console.draining.running import NEEDS, Order, get_drains
+from console.draining.form import DEFAULT_MINUTES, DrainForm
+from console.draining.running import NEEDS, DrainOrder, get_drains
 from console.kube.gvr import GVR, POD_DISRUPTION_BUDGETS, PODS, Key, ObjectReference
-from console.operations.keeping import Running, ask_to_stop, begin, discard, latest
+from console.operations.keeping import (
+    AlreadyRunning,
+    create_operation,
+    discard,
+    latest,
+    request_stop,
+)
 from console.ui.access import Access
-from console.ui.actions import Action, Context, Follow, Outcome
-from console.ui.decisions import NotArrived, Refused
+from console.ui.actions import Action, ActionContext, ActionStarted, Outcome
+from console.ui.decisions import NotLoaded, Refused
 from console.ui.forms import ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
 from console.ui.subject import Subject
 
 
-class PodsUnknown(NotArrived):
+class PodsUnknown(NotLoaded):
     text = gettext_lazy("The pods have not been loaded from the cluster yet.")
 
 
@@ -75,7 +81,7 @@ class Drain(Action):
         if found is not None and found.running:
             raise Refused(_("The node is already being drained."))
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         return await _start(context, context.data)
 
 
@@ -92,7 +98,7 @@ class ResumeDrain(_OnPanel):
     label = pgettext_lazy("action", "Resume drain")
     audit_verb = ("patch", "resume-drain")
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         found = await sync_to_async(latest)(_node(context), Drain.name)
         if found is None or found.running:
             raise Refused(_("The current state of the object doesn't allow this action."))
@@ -106,36 +112,38 @@ class StopDrain(_OnPanel):
     label = pgettext_lazy("action", "Stop")
     audit_verb = ("patch", "stop-drain")
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         actor = context.request.account or ""
-        if not await sync_to_async(ask_to_stop)(_node(context), Drain.name, actor):
+        if not await sync_to_async(request_stop)(_node(context), Drain.name, actor):
             raise Refused(_("The node is not being drained."))
-        return Follow(
+        return ActionStarted(
             _("Stopped draining %(kind)s %(name)s. The node stays cordoned.")
             % context.message_values
         )
 
 
-def _node(context: Context) -> ObjectReference:
+def _node(context: ActionContext) -> ObjectReference:
     return ObjectReference(context.access.cluster.name, context.kind.gvr, context.key, context.uid)
 
 
-async def _start(context: Context, data: Mapping[str, Any]) -> Outcome:
+async def _start(context: ActionContext, data: Mapping[str, Any]) -> Outcome:
     presence = context.request.presence
     if presence is None:
         raise Refused(_("You don't have permission to do this."))
     request, cluster = context.request, context.access.cluster
     recorded = request_action(request, "create", PODS, subresource="eviction")
     try:
-        number = await sync_to_async(begin)(_node(context), Drain.name, recorded.actor, dict(data))
-    except Running as error:
+        number = await sync_to_async(create_operation)(
+            _node(context), Drain.name, recorded.actor, dict(data)
+        )
+    except AlreadyRunning as error:
         raise Refused(_("The node is already being drained.")) from error
     try:
         node = await context.patch({"spec": {"unschedulable": True}})
     except BaseException:
         await sync_to_async(discard)(number)
         raise
-    order = Order(
+    order = DrainOrder(
         number=number,
         cluster=cluster,
         node=context.key,
@@ -144,9 +152,9 @@ async def _start(context: Context, data: Mapping[str, Any]) -> Outcome:
         force=bool(data.get("force")),
         empty_dir=bool(data.get("empty_dir")),
         grace=data.get("grace"),
-        minutes=data.get("minutes") or USUAL,
+        minutes=data.get("minutes") or DEFAULT_MINUTES,
         presence=presence,
         recorded=recorded,
     )
     get_drains().start(order)
-    return Follow(_("Started draining %(kind)s %(name)s.") % context.message_values)
+    return ActionStarted(_("Started draining %(kind)s %(name)s.") % context.message_values)

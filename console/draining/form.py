@@ -7,11 +7,11 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from console.draining.asking import Plan
+from console.draining.asking import DrainPlan
 from console.ui.forms import CheckField, ConsoleForm, NumberField
 
 #: Maximum grace period of a pod in seconds; maximum and default timeout in minutes.
-LONGEST_GRACE, LONGEST, USUAL = 24 * 60 * 60, 24 * 60, 30
+MAX_GRACE_SECONDS, MAX_MINUTES, DEFAULT_MINUTES = 24 * 60 * 60, 24 * 60, 30
 
 
 class DrainForm(ConsoleForm):
@@ -21,13 +21,13 @@ class DrainForm(ConsoleForm):
         label=gettext_lazy("Grace period per pod (seconds)"),
         help_text=gettext_lazy("Leave empty to use the grace period of each pod."),
         least=1,
-        most=LONGEST_GRACE,
+        most=MAX_GRACE_SECONDS,
         required=False,
     )
-    minutes = NumberField(label=gettext_lazy("Timeout (minutes)"), least=1, most=LONGEST)
+    minutes = NumberField(label=gettext_lazy("Timeout (minutes)"), least=1, most=MAX_MINUTES)
 
-    def __init__(self, data: QueryDict | None, plan: Plan) -> None:
-        super().__init__(data, initial={"minutes": USUAL})
+    def __init__(self, data: QueryDict | None, plan: DrainPlan) -> None:
+        super().__init__(data, initial={"minutes": DEFAULT_MINUTES})
         self.plan = plan
         lost, emptied = plan.lost, plan.losing_data
         if lost:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from console.kube.gvr import Key
-from console.ui.manifests import listed, mapping, text
+from console.ui.manifests import mapping, mappings_at, text
 
 #: Annotation of mirror pods, which represent static pods in the API.
 _MIRROR = "kubernetes.io/config.mirror"
 
 
-class Fate(enum.StrEnum):
+class Disposition(enum.StrEnum):
     #: A controller recreates the pod on another node.
     MOVES = "moves"
     #: No controller recreates the pod.
@@ -25,11 +25,11 @@ class Fate(enum.StrEnum):
 
     @property
     def is_evicted(self) -> bool:
-        return self not in (Fate.DAEMON, Fate.STATIC)
+        return self not in (Disposition.DAEMON, Disposition.STATIC)
 
 
 @dataclass(frozen=True, slots=True)
-class Guest:
+class NodePod:
     """Pod of the node.
 
     - `loses_data`: deleting the pod deletes data in its emptyDir volumes.
@@ -38,26 +38,28 @@ class Guest:
 
     key: Key
     uid: str
-    fate: Fate
+    fate: Disposition
     loses_data: bool
     terminating: bool
 
 
-def guest_of(pod: Mapping[str, Any]) -> Guest:
+def node_pod_of(pod: Mapping[str, Any]) -> NodePod:
     meta = mapping(pod, "metadata")
     fate = _fate(pod, meta)
-    volumes = listed(pod, "spec", "volumes")
-    local = fate in (Fate.MOVES, Fate.LOST) and any("emptyDir" in one for one in volumes)
+    volumes = mappings_at(pod, "spec", "volumes")
+    local = fate in (Disposition.MOVES, Disposition.LOST) and any(
+        "emptyDir" in one for one in volumes
+    )
     key = Key(str(meta.get("namespace", "")), str(meta.get("name", "")))
-    return Guest(key, str(meta.get("uid", "")), fate, local, bool(meta.get("deletionTimestamp")))
+    return NodePod(key, str(meta.get("uid", "")), fate, local, bool(meta.get("deletionTimestamp")))
 
 
-def _fate(pod: Mapping[str, Any], meta: Mapping[str, Any]) -> Fate:
+def _fate(pod: Mapping[str, Any], meta: Mapping[str, Any]) -> Disposition:
     if _MIRROR in mapping(meta, "annotations"):
-        return Fate.STATIC
-    owners = [one for one in listed(meta, "ownerReferences") if one.get("controller") is True]
+        return Disposition.STATIC
+    owners = [one for one in mappings_at(meta, "ownerReferences") if one.get("controller") is True]
     if text(mapping(pod, "status").get("phase")) in ("Succeeded", "Failed"):
-        return Fate.ENDED
+        return Disposition.ENDED
     if not owners:
-        return Fate.LOST
-    return Fate.DAEMON if owners[0].get("kind") == "DaemonSet" else Fate.MOVES
+        return Disposition.LOST
+    return Disposition.DAEMON if owners[0].get("kind") == "DaemonSet" else Disposition.MOVES

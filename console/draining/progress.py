@@ -19,43 +19,43 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.draining.actions import Drain
-from console.draining.results import Reason, Result, Step, unpacked
+from console.draining.results import EndReason, PodResult, PodStep, decode_results
 from console.kube.gvr import PODS, Key, ObjectReference
 from console.kube.store import Entry
-from console.operations.keeping import Kept, latest
+from console.operations.keeping import StoredOperation, latest
 from console.operations.models import State
 from console.ui.access import Access
 from console.ui.actions import Action
 from console.ui.clusters import Cluster
-from console.ui.decisions import check_seen
+from console.ui.decisions import check_visible
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.links import object_url
 from console.ui.reading import find_entry
 from console.ui.relations.bars import Bar
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.views.actions import FIND_WAIT, find_action
 from console.views.guard import access_of
 from console.views.page import page
 
 #: Seconds between polls, while a drain is running and otherwise.
-SOON, LATER = 2, 15
+POLL_RUNNING, POLL_IDLE = 2, 15
 #: Time for which an ended drain is shown, unless the node is uncordoned.
-SHOWN = timedelta(hours=1)
+SHOW_ENDED_FOR = timedelta(hours=1)
 #: Maximum number of pods shown; pods that need attention come first.
-MOST = 50
-_WORDS: Mapping[Step, tuple[str, str | Promise]] = {
-    Step.UNAGREED: ("warn", gettext_lazy("Not evicted: the pod or its data would be lost")),
-    Step.REFUSED: ("error", gettext_lazy("Refused")),
-    Step.BLOCKED: ("warn", gettext_lazy("Blocked by a disruption budget")),
-    Step.UNSURE: ("warn", gettext_lazy("The cluster did not respond")),
-    Step.ENDING: ("ending", gettext_lazy("Terminating")),
-    Step.WAITING: ("progress", gettext_lazy("Waiting")),
+MAX_PODS_SHOWN = 50
+_WORDS: Mapping[PodStep, tuple[str, str | Promise]] = {
+    PodStep.UNAGREED: ("warn", gettext_lazy("Not evicted: the pod or its data would be lost")),
+    PodStep.REFUSED: ("error", gettext_lazy("Refused")),
+    PodStep.BLOCKED: ("warn", gettext_lazy("Blocked by a disruption budget")),
+    PodStep.UNSURE: ("warn", gettext_lazy("The cluster did not respond")),
+    PodStep.ENDING: ("ending", gettext_lazy("Terminating")),
+    PodStep.WAITING: ("progress", gettext_lazy("Waiting")),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RemainingPod:
     """Remaining pod. `since` is the time its termination was first observed."""
 
     name: str
@@ -68,7 +68,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Button:
+class PanelButton:
     """Button of the panel, as expected by `ui/_action.html`."""
 
     label: str | Promise
@@ -87,7 +87,7 @@ async def progress_html(access: Access, kind: ResourceKind, entry: Entry[Any]) -
     shown = found if found is not None and _is_news(found, entry) else None
     context = {
         "url": progress_url(access.cluster.name, kind, entry.key),
-        "every": SOON if shown is not None and shown.running else LATER,
+        "every": POLL_RUNNING if shown is not None and shown.running else POLL_IDLE,
         "uid": entry.projection.uid,
         **(_context(access, kind, entry, shown) if shown is not None else {}),
     }
@@ -98,20 +98,20 @@ def progress_url(cluster: str, kind: ResourceKind, key: Key) -> str:
     return reverse("drain_progress", args=(cluster, kind.segment, key.name))
 
 
-def _is_news(kept: Kept, entry: Entry[Any]) -> bool:
+def _is_news(kept: StoredOperation, entry: Entry[Any]) -> bool:
     if kept.ended is None:
         return True
-    return bool(entry.projection.cordoned) and timezone.now() - kept.ended < SHOWN
+    return bool(entry.projection.cordoned) and timezone.now() - kept.ended < SHOW_ENDED_FOR
 
 
 def _context(
-    access: Access, kind: ResourceKind, entry: Entry[Any], kept: Kept
+    access: Access, kind: ResourceKind, entry: Entry[Any], kept: StoredOperation
 ) -> Mapping[str, Any]:
-    results = [one for one in unpacked(kept.results) if _sees(access, one)]
+    results = [one for one in decode_results(kept.results) if _sees(access, one)]
     for one in results:
         if _is_gone(access, one):
-            one.step = Step.GONE
-    gone = sum(one.step is Step.GONE for one in results)
+            one.step = PodStep.GONE
+    gone = sum(one.step is PodStep.GONE for one in results)
     left = [one for step in _WORDS for one in results if one.step is step]
     share = 100 * gone // len(results) if results else 0
     bar = Bar(_("Removed pods"), f"{gone:,}", f"{len(results):,}", share, "ok")
@@ -121,18 +121,18 @@ def _context(
         "text": _text(kept),
         "bars": (bar,) if results else (),
         "partial": access.namespaces_where("list", PODS) is not None,
-        "lines": [_line(access, one, running=kept.running) for one in left[:MOST]],
-        "more": max(0, len(left) - MOST),
+        "lines": [_line(access, one, running=kept.running) for one in left[:MAX_PODS_SHOWN]],
+        "more": max(0, len(left) - MAX_PODS_SHOWN),
         "cordoned": not kept.running and bool(entry.projection.cordoned),
         "buttons": list(_buttons(access, kind, entry, kept)),
     }
 
 
-def _sees(access: Access, result: Result) -> bool:
+def _sees(access: Access, result: PodResult) -> bool:
     return access.can("list", PODS, namespace=result.namespace, name=result.name)
 
 
-def _is_gone(access: Access, result: Result) -> bool:
+def _is_gone(access: Access, result: PodResult) -> bool:
     """Return True if the pod no longer exists in the cache, which also works if the drain is no
     longer running.
     """
@@ -143,23 +143,23 @@ def _is_gone(access: Access, result: Result) -> bool:
     return entry is None or entry.projection.uid != result.uid
 
 
-def _line(access: Access, result: Result, *, running: bool) -> Line:
+def _line(access: Access, result: PodResult, *, running: bool) -> RemainingPod:
     severity, word = _WORDS[result.step]
-    since = datetime.fromtimestamp(result.since, UTC) if result.step is Step.ENDING else None
-    if result.step is Step.WAITING and not running:
+    since = datetime.fromtimestamp(result.since, UTC) if result.step is PodStep.ENDING else None
+    if result.step is PodStep.WAITING and not running:
         severity, word = "paused", _("Not evicted")
-    return Line(
-        visible(result.name),
-        visible(result.namespace),
+    return RemainingPod(
+        escape_invisible(result.name),
+        escape_invisible(result.namespace),
         object_url(access.cluster.name, PODS.resource, Key(result.namespace, result.name)),
         severity,
         word,
-        visible(result.note),
+        escape_invisible(result.note),
         since,
     )
 
 
-def _severity(kept: Kept) -> str:
+def _severity(kept: StoredOperation) -> str:
     return {
         State.RUNNING: "progress",
         State.DONE: "ok",
@@ -169,11 +169,11 @@ def _severity(kept: Kept) -> str:
     }[kept.state]
 
 
-def _text(kept: Kept) -> str:
+def _text(kept: StoredOperation) -> str:
     """Return the text that describes the drain's state."""
     words = {
-        "actor": visible(kept.actor),
-        "stopper": visible(kept.stopper),
+        "actor": escape_invisible(kept.actor),
+        "stopper": escape_invisible(kept.stopper),
         "minutes": f"{kept.data.get('minutes', 0):,}",
     }
     match kept.state:
@@ -194,7 +194,7 @@ def _text(kept: Kept) -> str:
                 "Drain interrupted: the console process that drained the node for %(actor)s stopped."
             )
             return text % words
-        case State.STOPPED if kept.reason == Reason.UNCORDONED:
+        case State.STOPPED if kept.reason == EndReason.UNCORDONED:
             return _("Drain stopped because the node was uncordoned.")
         case State.STOPPED:
             return _("%(stopper)s stopped draining this node.") % words
@@ -204,42 +204,46 @@ def _text(kept: Kept) -> str:
 
 def _why(reason: str) -> str:
     match reason:
-        case Reason.SESSION:
+        case EndReason.SESSION:
             return _("Drain stopped because %(actor)s signed out.")
-        case Reason.RIGHT:
+        case EndReason.RIGHT:
             return _("Drain stopped because %(actor)s no longer has permission to drain this node.")
-        case Reason.TIME:
+        case EndReason.TIME:
             return _("Drain stopped because the timeout of %(minutes)s minutes was reached.")
-        case Reason.NODE:
+        case EndReason.NODE:
             return _(
                 "Drain stopped because the node was deleted, or replaced by another node with the "
                 "same name."
             )
-        case Reason.CONSENT:
+        case EndReason.CONSENT:
             return _(
                 "No pods were evicted: some pods or their data would be lost, and %(actor)s did not "
                 "confirm this. Drain the node again to confirm."
             )
-        case Reason.REFUSED:
+        case EndReason.REFUSED:
             return _("Drain stopped because the cluster refused to evict some pods.")
         case _:
             return _("Drain stopped because of an internal error in the console.")
 
 
-def _buttons(access: Access, kind: ResourceKind, entry: Entry[Any], kept: Kept) -> Iterator[Button]:
+def _buttons(
+    access: Access, kind: ResourceKind, entry: Entry[Any], kept: StoredOperation
+) -> Iterator[PanelButton]:
     cluster, segment, key = access.cluster.name, kind.segment, entry.key
     for action in _offered(kind, entry, kept):
         if action.is_allowed(access, kind.gvr, key):
-            yield Button(action.label, action.url(cluster, segment, key), action.has_confirmation)
+            yield PanelButton(
+                action.label, action.url(cluster, segment, key), action.has_confirmation
+            )
 
 
-def _offered(kind: ResourceKind, entry: Entry[Any], kept: Kept) -> Iterator[Action]:
+def _offered(kind: ResourceKind, entry: Entry[Any], kept: StoredOperation) -> Iterator[Action]:
     actions = kind.actions_by_name
     if kept.running:
         if not kept.stopper:
             yield actions["stop-drain"]
         return
-    if kept.state is not State.DONE and kept.reason != Reason.CONSENT:
+    if kept.state is not State.DONE and kept.reason != EndReason.CONSENT:
         yield actions["resume-drain"]
     if entry.projection.cordoned:
         yield actions["uncordon"]
@@ -252,6 +256,6 @@ async def drain_progress(
     """Return the panel. The response is empty if the node no longer exists, which stops polling."""
     kind, _action = find_action(cluster, "", resource, Drain.name)
     access, key = access_of(request), Key("", name)
-    check_seen(kind, access, key)
+    check_visible(kind, access, key)
     entry = await find_entry(kind, access, key, seconds=FIND_WAIT)
     return HttpResponse(await progress_html(access, kind, entry) if entry is not None else "")

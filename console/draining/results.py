@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 
-class Step(enum.StrEnum):
+class PodStep(enum.StrEnum):
     WAITING = "waiting"
     #: A disruption budget currently doesn't allow the eviction.
     BLOCKED = "blocked"
@@ -23,7 +23,7 @@ class Step(enum.StrEnum):
     GONE = "gone"
 
 
-class Reason(enum.StrEnum):
+class EndReason(enum.StrEnum):
     """Reason for a drain that ended without completing and without a stop request."""
 
     SESSION = "session"
@@ -37,7 +37,7 @@ class Reason(enum.StrEnum):
     MISTAKE = "mistake"
 
 
-class Result(msgspec.Struct):
+class PodResult(msgspec.Struct):
     """State of one pod. `note` is the cluster's message. `since` is when its termination was
     observed, as a Unix timestamp.
     """
@@ -45,20 +45,20 @@ class Result(msgspec.Struct):
     namespace: str
     name: str
     uid: str
-    step: Step = Step.WAITING
+    step: PodStep = PodStep.WAITING
     note: str = ""
     since: float = 0.0
 
 
-def packed(results: Sequence[Result]) -> list[Any]:
+def encode_results(results: Sequence[PodResult]) -> list[Any]:
     found: list[Any] = msgspec.to_builtins(results)
     return found
 
 
-def unpacked(rows: Iterable[Any]) -> list[Result]:
+def decode_results(rows: Iterable[Any]) -> list[PodResult]:
     """Decode stored results. Skip results written by an incompatible version of the console."""
-    found: list[Result] = []
+    found: list[PodResult] = []
     for row in rows:
         with suppress(msgspec.ValidationError):
-            found.append(msgspec.convert(row, Result))
+            found.append(msgspec.convert(row, PodResult))
     return found

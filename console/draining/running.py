@@ -14,35 +14,35 @@ from dataclasses import dataclass, replace
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError
 
-from console.audit.trail import Action as Recorded
+from console.audit.trail import AuditAction as Recorded
 from console.audit.trail import AuditUnavailable, record
-from console.draining.guests import Fate, Guest, guest_of
-from console.draining.results import Reason, Result, Step, packed
+from console.draining.guests import Disposition, NodePod, node_pod_of
+from console.draining.results import EndReason, PodResult, PodStep, encode_results
 from console.kube.client import UserClient
 from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, TooManyRequests
 from console.kube.gvr import NODES, PODS, Key
-from console.kube.sentences import Sentence
-from console.kube.store import older
+from console.kube.sentences import Message
+from console.kube.store import is_older
 from console.live.perloop import PerLoop
-from console.operations.keeping import Lost, beat, end
+from console.operations.keeping import OperationLost, finish_operation, record_heartbeat
 from console.operations.models import State
 from console.ui.access import Access
 from console.ui.actions import Permission
 from console.ui.clusters import Cluster
-from console.ui.presence import Presence
-from console.views.problems import budget_words, has_cause
+from console.ui.presence import UserSession
+from console.views.problems import disruption_budget_text, has_cause
 
 log = logging.getLogger(__name__)
 
 #: Seconds between two checks of the pods and of the stop conditions.
-EVERY = 1.0
+CHECK_SECONDS = 1.0
 #: Seconds before a failed eviction is retried.
-AGAIN = 5.0
+RETRY_SECONDS = 5.0
 MINUTE = 60.0
 #: Number of concurrent evictions.
-AT_ONCE = 8
+MAX_CONCURRENT_EVICTIONS = 8
 #: Maximum characters of the stored message per pod.
-LONGEST = 300
+MAX_MESSAGE_LENGTH = 300
 
 NEEDS = (
     Permission("patch"),
@@ -52,7 +52,7 @@ NEEDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class DrainOrder:
     """Parameters of a drain. `version` is the resource version of the cordoned node, `recorded` the
     audit action of each eviction.
     """
@@ -66,18 +66,18 @@ class Order:
     empty_dir: bool
     grace: int | None
     minutes: int
-    presence: Presence
+    presence: UserSession
     recorded: Recorded
 
 
-class Drain:
-    def __init__(self, order: Order) -> None:
+class DrainTask:
+    def __init__(self, order: DrainOrder) -> None:
         self._order = order
         self._until = _now() + order.minutes * MINUTE
-        self._results: list[Result] = []
+        self._results: list[PodResult] = []
         self._due: dict[str, float] = {}
         self._told: object = None
-        self._places = asyncio.Semaphore(AT_ONCE)
+        self._places = asyncio.Semaphore(MAX_CONCURRENT_EVICTIONS)
         self._over = asyncio.Event()
         self._verdict: tuple[State, str] = (State.INTERRUPTED, "")
 
@@ -88,13 +88,13 @@ class Drain:
             await self._work()
         except Exception:
             log.exception("Drain %s failed", self._order.number)
-            self._end(State.FAILED, Reason.MISTAKE)
+            self._end(State.FAILED, EndReason.MISTAKE)
         finally:
             watch.cancel()
             state, reason = self._verdict
             try:
-                results = packed(self._results)
-                await sync_to_async(end)(self._order.number, state, reason, results)
+                results = encode_results(self._results)
+                await sync_to_async(finish_operation)(self._order.number, state, reason, results)
             except DatabaseError as error:
                 log.error("Cannot store the end of drain %s: %s", self._order.number, error)
 
@@ -110,36 +110,36 @@ class Drain:
         while not self._over.is_set():
             try:
                 await self._look_around()
-            except (DatabaseError, Lost) as error:
+            except (DatabaseError, OperationLost) as error:
                 # Without the database the drain can't be stopped by users, so it is interrupted.
                 log.error("Drain %s interrupted: %r", self._order.number, error)
                 self._end(State.INTERRUPTED)
             except Exception:
                 log.exception("Drain %s failed", self._order.number)
-                self._end(State.FAILED, Reason.MISTAKE)
+                self._end(State.FAILED, EndReason.MISTAKE)
             await self._pause()
 
     async def _look_around(self) -> None:
-        order, results = self._order, packed(self._results)
+        order, results = self._order, encode_results(self._results)
         news = None if results == self._told else results
-        if not await sync_to_async(beat)(order.number, news):
+        if not await sync_to_async(record_heartbeat)(order.number, news):
             self._end(State.STOPPED)
         self._told = results
         if _now() >= self._until:
-            self._end(State.FAILED, Reason.TIME)
+            self._end(State.FAILED, EndReason.TIME)
         if not await order.presence.is_valid():
-            self._end(State.FAILED, Reason.SESSION)
+            self._end(State.FAILED, EndReason.SESSION)
         if not all(one.granted(self._access, NODES, order.node) for one in NEEDS):
-            self._end(State.FAILED, Reason.RIGHT)
+            self._end(State.FAILED, EndReason.RIGHT)
         self._look_at_node()
 
     def _look_at_node(self) -> None:
         order = self._order
         node = order.cluster.runtime.informer(NODES).store.get(order.node)
         if node is None or node.projection.uid != order.uid:
-            self._end(State.FAILED, Reason.NODE)
-        elif not older(node.resource_version, order.version) and not node.projection.cordoned:
-            self._end(State.STOPPED, Reason.UNCORDONED)
+            self._end(State.FAILED, EndReason.NODE)
+        elif not is_older(node.resource_version, order.version) and not node.projection.cordoned:
+            self._end(State.STOPPED, EndReason.UNCORDONED)
 
     @property
     def _access(self) -> Access:
@@ -151,7 +151,7 @@ class Drain:
 
     async def _pause(self) -> None:
         try:
-            await asyncio.wait_for(self._over.wait(), EVERY)
+            await asyncio.wait_for(self._over.wait(), CHECK_SECONDS)
         except TimeoutError:
             return
 
@@ -174,74 +174,74 @@ class Drain:
                 self._take(found)
                 self._finish()
 
-    async def _pods(self) -> Mapping[str, Guest] | None:
+    async def _pods(self) -> Mapping[str, NodePod] | None:
         """Return the node's pods to evict by UID, or None if they can't be read."""
         try:
             found = await self._client.list_by_fields(
                 PODS, f"spec.nodeName={self._order.node.name}"
             )
         except Forbidden:
-            self._end(State.FAILED, Reason.RIGHT)
+            self._end(State.FAILED, EndReason.RIGHT)
             return None
         except ApiError as error:
             log.info("Cannot read the pods of node %s: %s", self._order.node.name, error)
             return None
-        guests = map(guest_of, found)
+        guests = map(node_pod_of, found)
         return {guest.uid: guest for guest in guests if guest.fate.is_evicted}
 
-    def _agreed(self, found: Mapping[str, Guest]) -> bool:
+    def _agreed(self, found: Mapping[str, NodePod]) -> bool:
         """Return False, and end the drain, if a pod requires consent that the user did not give."""
         order, missing = self._order, False
         for guest in sorted(found.values(), key=lambda guest: guest.key):
-            result = Result(guest.key.namespace, guest.key.name, guest.uid)
-            lost = guest.fate is Fate.LOST and not order.force
+            result = PodResult(guest.key.namespace, guest.key.name, guest.uid)
+            lost = guest.fate is Disposition.LOST and not order.force
             if not guest.terminating and (lost or (guest.loses_data and not order.empty_dir)):
-                result.step, missing = Step.UNAGREED, True
+                result.step, missing = PodStep.UNAGREED, True
             self._results.append(result)
             if guest.terminating:
-                self._step(result, Step.ENDING)
+                self._step(result, PodStep.ENDING)
             else:
                 self._due[guest.uid] = _now()
         if missing:
-            self._end(State.FAILED, Reason.CONSENT)
+            self._end(State.FAILED, EndReason.CONSENT)
         return not missing
 
-    def _take(self, found: Mapping[str, Guest]) -> None:
+    def _take(self, found: Mapping[str, NodePod]) -> None:
         for result in self._results:
             guest = found.get(result.uid)
             if guest is None:
-                self._step(result, Step.GONE)
-            elif guest.terminating and result.step is not Step.ENDING:
-                self._step(result, Step.ENDING)
+                self._step(result, PodStep.GONE)
+            elif guest.terminating and result.step is not PodStep.ENDING:
+                self._step(result, PodStep.ENDING)
 
     def _finish(self) -> None:
         steps = {result.step for result in self._results}
-        if steps <= {Step.GONE}:
+        if steps <= {PodStep.GONE}:
             self._end(State.DONE)
-        elif steps <= {Step.GONE, Step.REFUSED}:
-            self._end(State.FAILED, Reason.REFUSED)
+        elif steps <= {PodStep.GONE, PodStep.REFUSED}:
+            self._end(State.FAILED, EndReason.REFUSED)
 
-    async def _evict(self, result: Result) -> None:
+    async def _evict(self, result: PodResult) -> None:
         async with self._places:
             if self._over.is_set():
                 return
             try:
                 await self._ask(result)
             except NotFound:
-                self._step(result, Step.GONE)
+                self._step(result, PodStep.GONE)
             except Conflict:
                 # Another pod has the name now; the next check of the pods detects this.
-                self._due[result.uid] = _now() + AGAIN
+                self._due[result.uid] = _now() + RETRY_SECONDS
             except TooManyRequests as error:
-                self._step(result, Step.BLOCKED, budget_words(error) or _said(error))
+                self._step(result, PodStep.BLOCKED, disruption_budget_text(error) or _said(error))
             except AuditUnavailable:
-                self._step(result, Step.UNSURE)
+                self._step(result, PodStep.UNSURE)
             except ApiError as error:
                 self._step(result, _step_of(error), _said(error))
             else:
-                self._step(result, Step.ENDING)
+                self._step(result, PodStep.ENDING)
 
-    async def _ask(self, result: Result) -> None:
+    async def _ask(self, result: PodResult) -> None:
         namespace, name = result.namespace, result.name
         recorded = replace(self._order.recorded, namespace=namespace, name=name)
         async with record(recorded) as recording:
@@ -253,43 +253,43 @@ class Drain:
                 audit_id=recording.audit_id,
             )
 
-    def _step(self, result: Result, step: Step, note: str = "") -> None:
-        if step is Step.ENDING and result.step is not step:
+    def _step(self, result: PodResult, step: PodStep, note: str = "") -> None:
+        if step is PodStep.ENDING and result.step is not step:
             result.since = time.time()
-        result.step, result.note = step, str(note)[:LONGEST]
-        if step in (Step.BLOCKED, Step.UNSURE):
-            self._due[result.uid] = _now() + AGAIN
+        result.step, result.note = step, str(note)[:MAX_MESSAGE_LENGTH]
+        if step in (PodStep.BLOCKED, PodStep.UNSURE):
+            self._due[result.uid] = _now() + RETRY_SECONDS
         else:
             self._due.pop(result.uid, None)
 
 
-def _step_of(error: ApiError) -> Step:
+def _step_of(error: ApiError) -> PodStep:
     if error.code in (401, 502, 503, 504):
-        return Step.UNSURE
+        return PodStep.UNSURE
     # The namespace is being deleted, and its pods with it.
     going = isinstance(error, Forbidden) and has_cause(error, "NamespaceTerminating")
-    return Step.ENDING if going else Step.REFUSED
+    return PodStep.ENDING if going else PodStep.REFUSED
 
 
 def _said(error: ApiError) -> str:
     """Return the cluster's message. Messages of the console are omitted, because they are
     translated and the step conveys the same information.
     """
-    return "" if isinstance(error.message, Sentence) else error.message
+    return "" if isinstance(error.message, Message) else error.message
 
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-class Drains:
+class DrainRunner:
     """Running drains of one event loop."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(self, order: Order) -> None:
-        task = asyncio.create_task(Drain(order).run())
+    def start(self, order: DrainOrder) -> None:
+        task = asyncio.create_task(DrainTask(order).run())
         # The event loop only keeps weak references to tasks.
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -302,4 +302,4 @@ class Drains:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-get_drains = PerLoop(Drains)
+get_drains = PerLoop(DrainRunner)

@@ -15,13 +15,13 @@ from console.kube.gvr import ObjectReference
 
 #: Maximum number of changes per object, maximum compressed size of a manifest in bytes, and
 #: retention in days.
-MOST, LARGEST, DAYS = 50, 256 * 1024, 90
+MAX_CHANGES, MAX_BYTES, RETENTION_DAYS = 50, 256 * 1024, 90
 
 Manifest = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RecordedChange:
     """Change of an object.
 
     `number` is the primary key; `verb` and `subresource` are those of the audit record. The
@@ -49,7 +49,7 @@ class Change:
         return _unpacked(self.packed[1])
 
 
-def keep(
+def store_change(
     about: ObjectReference,
     actor: str,
     audit_id: str,
@@ -63,7 +63,7 @@ def keep(
     `done` is the verb and subresource of the audit record.
     """
     packed = _pack(before), _pack(after)
-    if any(len(one) > LARGEST for one in packed) or packed[0] == packed[1]:
+    if any(len(one) > MAX_BYTES for one in packed) or packed[0] == packed[1]:
         return
     with transaction.atomic():
         ObjectChange.objects.create(
@@ -76,16 +76,18 @@ def keep(
             after=packed[1],
         )
         mine = ObjectChange.objects.filter(cluster=about.cluster, uid=about.uid)
-        mine.filter(pk__in=mine.values_list("pk", flat=True)[MOST:]).delete()
-        ObjectChange.objects.filter(time__lt=timezone.now() - timedelta(days=DAYS)).delete()
+        mine.filter(pk__in=mine.values_list("pk", flat=True)[MAX_CHANGES:]).delete()
+        ObjectChange.objects.filter(
+            time__lt=timezone.now() - timedelta(days=RETENTION_DAYS)
+        ).delete()
 
 
-def changes_of(about: ObjectReference) -> list[Change]:
+def changes_of(about: ObjectReference) -> list[RecordedChange]:
     """Return the changes of an object, newest first."""
     return [_change(row) for row in _rows(about)]
 
 
-def change_of(about: ObjectReference, number: int) -> Change | None:
+def change_of(about: ObjectReference, number: int) -> RecordedChange | None:
     """Return a change of the object, or None if the number doesn't belong to the object."""
     row = _rows(about).filter(pk=number).first()
     return _change(row) if row is not None else None
@@ -95,9 +97,9 @@ def _rows(about: ObjectReference) -> Any:
     return ObjectChange.objects.filter(**about.columns())
 
 
-def _change(row: ObjectChange) -> Change:
+def _change(row: ObjectChange) -> RecordedChange:
     packed = bytes(row.before), bytes(row.after)
-    return Change(row.pk, row.time, row.actor, row.verb, row.subresource, packed)
+    return RecordedChange(row.pk, row.time, row.actor, row.verb, row.subresource, packed)
 
 
 def _pack(manifest: Manifest) -> bytes:

@@ -24,7 +24,7 @@ from console.ui.facts import Fact
 from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 @register
@@ -64,7 +64,7 @@ class CertificateSigningRequestKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: CertificateSigningRequest = entry.projection
         return [
-            (_("Requestor"), visible(found.requestor) or _("none")),
+            (_("Requestor"), escape_invisible(found.requestor) or _("none")),
             (
                 _("After deletion"),
                 _("a certificate that was already issued stays valid until it expires"),

@@ -7,13 +7,13 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
 from console.kube.projections.roles import Binding
 from console.ui.bindings import ROLE, SUBJECT, SUBJECTS, NativeBindingKind, binding_to
-from console.ui.columns import AgeColumn, LinkColumn, NameColumn, Target
+from console.ui.columns import AgeColumn, LinkColumn, LinkTarget, NameColumn
 from console.ui.kind import Nav, Scope
 from console.ui.registry import register
 
 
-def role_of(binding: Binding) -> Target | None:
-    return Target("clusterroles", "", binding.role) if binding.role else None
+def role_of(binding: Binding) -> LinkTarget | None:
+    return LinkTarget("clusterroles", "", binding.role) if binding.role else None
 
 
 @register

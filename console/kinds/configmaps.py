@@ -24,17 +24,17 @@ from console.ui.filters import SearchFilter
 from console.ui.keys.edit import EditKeys
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.data import DataPanel
-from console.ui.panels.standard import shows
+from console.ui.panels.standard import kind_panels
 from console.ui.registry import register
 from console.ui.relations.usedby import UsedByPanel
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: Maximum number of keys listed in the delete confirmation.
-NAMED = 10
+MAX_LISTED_KEYS = 10
 
 
 @register
-@shows(DataPanel(), UsedByPanel())
+@kind_panels(DataPanel(), UsedByPanel())
 class ConfigMapKind(ResourceKind):
     gvr, scope, nav = CONFIG_MAPS, Scope.NAMESPACED, Nav("config", 10, "config")
     short_names = ("cm",)
@@ -69,7 +69,7 @@ class ConfigMapKind(ResourceKind):
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: ConfigMap = entry.projection
-        keys = ", ".join(found.keys[:NAMED])
-        more = len(found.keys) - NAMED
-        shown = visible(keys) if more <= 0 else f"{visible(keys)} +{more}"
+        keys = ", ".join(found.keys[:MAX_LISTED_KEYS])
+        more = len(found.keys) - MAX_LISTED_KEYS
+        shown = escape_invisible(keys) if more <= 0 else f"{escape_invisible(keys)} +{more}"
         return [(pgettext("data", "Keys"), shown or _("none"))]

@@ -25,10 +25,10 @@ from console.ui.columns import (
 from console.ui.deleting import DeleteOwner
 from console.ui.facts import Fact, owner_fact, status_fact
 from console.ui.kind import Nav, Scope
-from console.ui.panels.standard import shows
+from console.ui.panels.standard import kind_panels
 from console.ui.registry import register
 from console.ui.relations.owned import OwnedPanel
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.workloads.environment import EditEnvironment
 from console.ui.workloads.kind import RUN, WorkloadKind
 from console.ui.workloads.probes import EditProbes
@@ -37,7 +37,7 @@ from console.ui.workloads.volumes import EditVolumes
 
 
 @register
-@shows(OwnedPanel())
+@kind_panels(OwnedPanel())
 class CronJobKind(WorkloadKind):
     gvr, scope, nav = CRON_JOBS, Scope.NAMESPACED, Nav("workloads", 70, "workloads")
     short_names = ("cj",)
@@ -81,7 +81,7 @@ class CronJobKind(WorkloadKind):
         item: CronJob = entry.projection
         return [
             status_fact(item.status),
-            (_("Schedule"), visible(f"{item.schedule} {item.zone}".strip()) or _("none")),
+            (_("Schedule"), escape_invisible(f"{item.schedule} {item.zone}".strip()) or _("none")),
             (_("Jobs"), _("will also be deleted")),
             owner_fact(item.owner),
         ]

@@ -13,22 +13,22 @@ from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import (
-    ANYWHERE,
+    ANY_KIND,
     AgeColumn,
     LinkColumn,
+    LinkTarget,
     ListColumn,
     NameColumn,
     StatusColumn,
-    Target,
     TextColumn,
     WordColumn,
 )
-from console.ui.customs import is_kept
+from console.ui.customs import is_internal_type
 from console.ui.facts import Fact
 from console.ui.filters import ChoiceFilter, FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import kinds, register
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 SCOPES: dict[str, str | Promise] = {
     "Namespaced": gettext_lazy("Project"),
@@ -60,13 +60,13 @@ def versions_of(definition: Definition) -> tuple[str, ...]:
     return tuple(version.name for version in definition.versions if version.served)
 
 
-def objects_of(definition: Definition) -> Target | None:
+def objects_of(definition: Definition) -> LinkTarget | None:
     versions = versions_of(definition)
     if not definition.established or not versions:
         return None
     if not _is_listed(definition, versions):
         return None
-    return Target(f"{definition.plural}.{definition.group}", "", "")
+    return LinkTarget(f"{definition.plural}.{definition.group}", "", "")
 
 
 def _is_listed(definition: Definition, versions: tuple[str, ...]) -> bool:
@@ -74,7 +74,7 @@ def _is_listed(definition: Definition, versions: tuple[str, ...]) -> bool:
     group, plural = definition.group, definition.plural
     if kinds.declares(group, plural):
         return True
-    return not any(is_kept(GVR(group, version, plural)) for version in versions)
+    return not any(is_internal_type(GVR(group, version, plural)) for version in versions)
 
 
 @register
@@ -116,7 +116,7 @@ class CustomResourceDefinitionKind(ResourceKind):
         NameColumn(),
         StatusColumn(status=status_of),
         LinkColumn(
-            id="kind", label=gettext_lazy("Kind"), priority=2, to=objects_of, leads_to=ANYWHERE
+            id="kind", label=gettext_lazy("Kind"), priority=2, to=objects_of, leads_to=ANY_KIND
         ),
         TextColumn(id="group", label=gettext_lazy("Group"), priority=2),
         WordColumn(id="scope", label=gettext_lazy("Scope"), priority=3, get=scope_of, words=SCOPES),
@@ -144,13 +144,13 @@ class CustomResourceDefinitionKind(ResourceKind):
 
     def deleted_with(self, name: str) -> str:
         return _("Deleting definition %(name)s also deletes all objects of its kind.") % {
-            "name": visible(name)
+            "name": escape_invisible(name)
         }
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         definition: Definition = entry.projection
-        words = {"kind": visible(definition.kind)}
+        words = {"kind": escape_invisible(definition.kind)}
         return [
-            (_("Kind"), visible(f"{definition.kind} ({definition.group})")),
+            (_("Kind"), escape_invisible(f"{definition.kind} ({definition.group})")),
             (_("Also deleted"), _("all %(kind)s objects in all projects") % words),
         ]

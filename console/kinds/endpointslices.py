@@ -12,12 +12,12 @@ from console.kube.status import Severity
 from console.ui.columns import (
     AgeColumn,
     LinkColumn,
+    LinkTarget,
     ListColumn,
     NameColumn,
     NamespaceColumn,
     RatioColumn,
     StatusColumn,
-    Target,
     TextColumn,
 )
 from console.ui.filters import FieldFilter, SearchFilter
@@ -26,10 +26,10 @@ from console.ui.registry import register
 from console.ui.relations.naming import Reference
 
 
-def service_of(endpoints: EndpointSlice) -> Target | None:
+def service_of(endpoints: EndpointSlice) -> LinkTarget | None:
     if not endpoints.service:
         return None
-    return Target("services", endpoints.namespace, endpoints.service)
+    return LinkTarget("services", endpoints.namespace, endpoints.service)
 
 
 @register

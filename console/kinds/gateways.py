@@ -25,8 +25,8 @@ from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
-from console.ui.relations.references import named_across
-from console.ui.text import visible
+from console.ui.relations.references import cross_namespace_targets
+from console.ui.text import escape_invisible
 
 
 @register
@@ -70,7 +70,7 @@ class GatewayKind(ResourceKind):
     actions = (Delete(),)
 
     def references(self, item: Gateway) -> Iterable[Reference]:
-        for gvr, key in named_across(item.uses, item.namespace):
+        for gvr, key in cross_namespace_targets(item.uses, item.namespace):
             yield Reference(gvr, key, "certificate" if gvr == SECRETS else "")
         if item.class_name:
             yield Reference(GATEWAY_CLASSES, Key("", item.class_name), "class")
@@ -78,6 +78,6 @@ class GatewayKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         gateway: Gateway = entry.projection
         return [
-            (_("Addresses"), visible(", ".join(gateway.addresses)) or _("none yet")),
+            (_("Addresses"), escape_invisible(", ".join(gateway.addresses)) or _("none yet")),
             (_("Routes that use this gateway"), str(gateway.routes)),
         ]

@@ -15,14 +15,14 @@ from console.ui.facts import Fact
 from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
-def subjects(binding: GlobalRoleBinding, kind: str) -> tuple[str, ...]:
+def subject_names_of_kind(binding: GlobalRoleBinding, kind: str) -> tuple[str, ...]:
     return tuple(subject.name for subject in binding.subjects if subject.kind == kind)
 
 
-def everybody(binding: GlobalRoleBinding) -> tuple[str, ...]:
+def subject_names(binding: GlobalRoleBinding) -> tuple[str, ...]:
     return tuple(subject.name for subject in binding.subjects)
 
 
@@ -45,31 +45,34 @@ class GlobalRoleBindingKind(ResourceKind):
             id="users",
             label=gettext_lazy("Users"),
             priority=2,
-            get=lambda binding: subjects(binding, "User"),
+            get=lambda binding: subject_names_of_kind(binding, "User"),
             most=2,
         ),
         ListColumn(
             id="groups",
             label=gettext_lazy("Groups"),
             priority=2,
-            get=lambda binding: subjects(binding, "Group"),
+            get=lambda binding: subject_names_of_kind(binding, "Group"),
             most=2,
         ),
         AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label, role or subject"),
-        texts=lambda binding: (binding.role, *everybody(binding)),
+        texts=lambda binding: (binding.role, *subject_names(binding)),
     )
     filters = (
         FieldFilter(param="role", label=gettext_lazy("Role")),
-        FieldFilter(param="subject", label=gettext_lazy("Subject"), get=everybody),
+        FieldFilter(param="subject", label=gettext_lazy("Subject"), get=subject_names),
     )
     actions = (Delete(),)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         binding: GlobalRoleBinding = entry.projection
         return [
-            (_("Role"), visible(binding.role) or _("none")),
-            (_("Subjects that lose the role"), visible(", ".join(everybody(binding))) or _("none")),
+            (_("Role"), escape_invisible(binding.role) or _("none")),
+            (
+                _("Subjects that lose the role"),
+                escape_invisible(", ".join(subject_names(binding))) or _("none"),
+            ),
         ]

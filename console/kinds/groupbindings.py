@@ -15,7 +15,7 @@ from console.ui.facts import Fact
 from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 @register
@@ -47,8 +47,8 @@ class GroupBindingKind(ResourceKind):
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         binding: GroupBinding = entry.projection
-        users = visible(", ".join(binding.users)) or _("none")
+        users = escape_invisible(", ".join(binding.users)) or _("none")
         return [
-            (_("Department"), visible(binding.group) or _("none")),
+            (_("Department"), escape_invisible(binding.group) or _("none")),
             (_("Users who leave the department"), users),
         ]

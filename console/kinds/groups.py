@@ -15,7 +15,7 @@ from console.ui.facts import Fact
 from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 @register
@@ -42,8 +42,8 @@ class GroupKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         group: Group = entry.projection
         return [
-            (_("Alias"), visible(group.title) or _("none")),
-            (_("Workspace"), visible(group.workspace) or _("none")),
+            (_("Alias"), escape_invisible(group.title) or _("none")),
+            (_("Workspace"), escape_invisible(group.workspace) or _("none")),
             (
                 _("After deletion"),
                 _("subdepartments and the roles granted through the department are also deleted"),

@@ -28,8 +28,8 @@ from console.ui.filters import OWNER, STATE, FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
-from console.ui.relations.references import named_by
-from console.ui.text import visible
+from console.ui.relations.references import targets_of
+from console.ui.text import escape_invisible
 
 
 @register
@@ -99,14 +99,14 @@ class AutoscalerKind(ResourceKind):
     actions = (Delete(),)
 
     def references(self, item: Autoscaler) -> Iterable[Reference]:
-        for gvr, key in named_by((item.target,), item.namespace):
+        for gvr, key in targets_of((item.target,), item.namespace):
             yield Reference(gvr, key, "scales")
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: Autoscaler = entry.projection
         return [
             status_fact(item.status),
-            (_("Scale target"), visible(item.target) or _("none")),
+            (_("Scale target"), escape_invisible(item.target) or _("none")),
             (_("Replicas"), _("stay at %(count)s") % {"count": f"{item.current:,}"}),
             owner_fact(item.owner),
         ]

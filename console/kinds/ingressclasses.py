@@ -15,7 +15,7 @@ from console.ui.facts import Fact
 from console.ui.filters import SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 @register
@@ -43,4 +43,7 @@ class IngressClassKind(ResourceKind):
             if found.default
             else _("no")
         )
-        return [(_("Controller"), visible(found.controller) or _("none")), (_("Default"), default)]
+        return [
+            (_("Controller"), escape_invisible(found.controller) or _("none")),
+            (_("Default"), default),
+        ]

@@ -26,7 +26,7 @@ from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.network.rules import EditRules
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 @register
@@ -105,6 +105,6 @@ class IngressKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         ingress: Ingress = entry.projection
         return [
-            (_("Hosts"), visible(", ".join(ingress.hosts))),
-            (_("Services"), visible(", ".join(ingress.backends)) or _("none")),
+            (_("Hosts"), escape_invisible(", ".join(ingress.hosts))),
+            (_("Services"), escape_invisible(", ".join(ingress.backends)) or _("none")),
         ]

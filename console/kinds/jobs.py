@@ -23,7 +23,7 @@ from console.ui.deleting import DeleteOwner
 from console.ui.facts import Fact, owner_fact, pods_fact, status_fact
 from console.ui.kind import Nav, Scope
 from console.ui.logs import ShowLogs
-from console.ui.panels.standard import shows
+from console.ui.panels.standard import kind_panels
 from console.ui.registry import register
 from console.ui.relations.owned import OwnedPanel
 from console.ui.workloads.kind import RUN, TEMPLATE, WorkloadKind
@@ -40,14 +40,14 @@ def completions_text(job: Job) -> str:
     return f"{job.succeeded}/1{workers}"
 
 
-def completions_order(job: Job) -> tuple[float, int]:
+def completions_sort_key(job: Job) -> tuple[float, int]:
     """Return the sort key: the completed fraction, then the number of completions."""
     wanted = 1 if job.completions is None else job.completions
     return (job.succeeded / wanted if wanted else 1.0, wanted)
 
 
 @register
-@shows(OwnedPanel())
+@kind_panels(OwnedPanel())
 class JobKind(WorkloadKind):
     gvr, scope, nav = JOBS, Scope.NAMESPACED, Nav("workloads", 60, "workloads")
     owns = (PODS,)
@@ -67,7 +67,7 @@ class JobKind(WorkloadKind):
             label=gettext_lazy("Completions"),
             align="end",
             get=completions_text,
-            order=completions_order,
+            order=completions_sort_key,
         ),
         NumberColumn(id="active", label=gettext_lazy("Active"), priority=3),
         NumberColumn(id="failed", label=gettext_lazy("Failed pods"), priority=3),

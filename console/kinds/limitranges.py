@@ -15,7 +15,7 @@ from console.ui.facts import Fact
 from console.ui.filters import SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 @register
@@ -55,8 +55,11 @@ class LimitRangeKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: LimitRange = entry.projection
         return [
-            (_("Default requests"), visible(", ".join(found.default_requests)) or _("none")),
-            (_("Default limits"), visible(", ".join(found.default_limits)) or _("none")),
+            (
+                _("Default requests"),
+                escape_invisible(", ".join(found.default_requests)) or _("none"),
+            ),
+            (_("Default limits"), escape_invisible(", ".join(found.default_limits)) or _("none")),
             (
                 _("After deletion"),
                 _(

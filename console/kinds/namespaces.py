@@ -23,7 +23,7 @@ from console.ui.facts import Fact, status_fact
 from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope, segment_of
 from console.ui.registry import register
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from workspaces.pages.projectactions import AssignWorkspace, EditProject, EditQuota
 
 WORKSPACE_SEGMENT = segment_of(WORKSPACES)
@@ -72,14 +72,14 @@ class NamespaceKind(ResourceKind):
 
     def deleted_with(self, name: str) -> str:
         return _("Deleting project %(name)s also deletes everything in the project.") % {
-            "name": visible(name)
+            "name": escape_invisible(name)
         }
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: Namespace = entry.projection
         return [
             status_fact(item.status),
-            (_("Workspace"), visible(item.workspace) or _("none")),
+            (_("Workspace"), escape_invisible(item.workspace) or _("none")),
             (
                 _("Contents"),
                 _("will also be deleted: workloads, volumes, ConfigMaps, secrets"),

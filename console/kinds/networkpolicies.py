@@ -15,10 +15,10 @@ from console.ui.columns import AgeColumn, NameColumn, NamespaceColumn, TextColum
 from console.ui.facts import Fact
 from console.ui.filters import ChoiceFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.panels.standard import shows
+from console.ui.panels.standard import kind_panels
 from console.ui.registry import register
 from console.ui.relations.selected import SelectedPodsPanel
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 DIRECTIONS = (
     ("ingress", pgettext_lazy("traffic", "Ingress")),
@@ -33,7 +33,7 @@ def rules_text(rules: int | None) -> str:
     return "" if rules is None else str(rules)
 
 
-def rules_order(rules: int | None) -> tuple[bool, int]:
+def rules_sort_key(rules: int | None) -> tuple[bool, int]:
     return (rules is None, rules or 0)
 
 
@@ -44,7 +44,7 @@ def direction(policy: NetworkPolicy) -> str:
 
 
 @register
-@shows(SelectedPodsPanel())
+@kind_panels(SelectedPodsPanel())
 class NetworkPolicyKind(ResourceKind):
     gvr, scope, nav = NETWORK_POLICIES, Scope.NAMESPACED, Nav("network", 40, "network")
     short_names = ("netpol",)
@@ -75,7 +75,7 @@ class NetworkPolicyKind(ResourceKind):
             align="end",
             priority=2,
             get=lambda policy: rules_text(policy.ingress),
-            order=lambda policy: rules_order(policy.ingress),
+            order=lambda policy: rules_sort_key(policy.ingress),
         ),
         TextColumn(
             id="egress",
@@ -83,7 +83,7 @@ class NetworkPolicyKind(ResourceKind):
             align="end",
             priority=2,
             get=lambda policy: rules_text(policy.egress),
-            order=lambda policy: rules_order(policy.egress),
+            order=lambda policy: rules_sort_key(policy.egress),
         ),
         AgeColumn(priority=1),
     )
@@ -107,6 +107,6 @@ class NetworkPolicyKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         policy: NetworkPolicy = entry.projection
         return [
-            (_("Pods"), visible(policy.selector) or _("all pods of the project")),
+            (_("Pods"), escape_invisible(policy.selector) or _("all pods of the project")),
             (_("After deletion"), _("traffic that only this policy blocked is allowed")),
         ]

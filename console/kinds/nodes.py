@@ -29,14 +29,14 @@ from console.ui.nodecapacity import NodeCapacityPanel
 from console.ui.nodes.cordon import Cordon, Uncordon
 from console.ui.nodes.shell import NodeShell
 from console.ui.nodes.taints import EditTaints
-from console.ui.panels.standard import shows
+from console.ui.panels.standard import kind_panels
 from console.ui.registry import register
 from console.ui.relations.nodepods import PodsPanel
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 @register
-@shows(NodeCapacityPanel(), around=(PodsPanel(),))
+@kind_panels(NodeCapacityPanel(), around=(PodsPanel(),))
 class NodeKind(ResourceKind):
     gvr, scope, nav = NODES, Scope.CLUSTER, Nav("cluster", 10, "nodes")
     short_names = ("no",)
@@ -121,7 +121,7 @@ class NodeKind(ResourceKind):
         item: Node = entry.projection
         return [
             status_fact(item.status),
-            (_("Roles"), visible(", ".join(item.roles)) or _("none")),
+            (_("Roles"), escape_invisible(", ".join(item.roles)) or _("none")),
             (_("Pods"), _("are lost, including pods that no controller recreates")),
             (_("Machine"), _("keeps running; its kubelet may register the node again")),
         ]

@@ -24,19 +24,19 @@ from console.ui.columns import (
 from console.ui.facts import Fact, status_fact
 from console.ui.filters import STATE, FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.panels.standard import shows
+from console.ui.panels.standard import kind_panels
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
 from console.ui.relations.storageclass import StorageClassCause, why_pending
 from console.ui.relations.usedby import UsedByPanel
-from console.ui.sight import see
+from console.ui.sight import current_page_data
 from console.ui.storage.copies import Clone, TakeSnapshot
 from console.ui.storage.expanding import Expand
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 @register
-@shows(StorageClassCause(), UsedByPanel())
+@kind_panels(StorageClassCause(), UsedByPanel())
 class PersistentVolumeClaimKind(ResourceKind):
     gvr, scope, nav = PERSISTENT_VOLUME_CLAIMS, Scope.NAMESPACED, Nav("storage", 10, "storage")
     short_names = ("pvc",)
@@ -94,7 +94,7 @@ class PersistentVolumeClaimKind(ResourceKind):
         self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access
     ) -> tuple[Severity | None, str]:
         # The project overview loads only namespaced types, so storage classes are loaded here.
-        classes = see(access, (STORAGE_CLASSES,)).get(STORAGE_CLASSES)
+        classes = current_page_data(access, (STORAGE_CLASSES,)).get(STORAGE_CLASSES)
         why = why_pending(entry.projection, classes.readable, classes.informer) if classes else None
         return why if why is not None else (None, "")
 
@@ -117,8 +117,11 @@ class PersistentVolumeClaimKind(ResourceKind):
             return [status_fact(claim.status), (_("Volume"), _("none yet"))]
         return [
             status_fact(claim.status),
-            (_("Volume"), f"{visible(claim.volume)} {visible(claim.capacity)}".strip()),
-            (_("Storage class"), visible(claim.storage_class) or _("none")),
+            (
+                _("Volume"),
+                f"{escape_invisible(claim.volume)} {escape_invisible(claim.capacity)}".strip(),
+            ),
+            (_("Storage class"), escape_invisible(claim.storage_class) or _("none")),
             # The reclaim policy is a field of the volume, not of the claim.
             (
                 _("Data"),

@@ -15,10 +15,10 @@ from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
     LinkColumn,
+    LinkTarget,
     NameColumn,
     QuantityColumn,
     StatusColumn,
-    Target,
     TextColumn,
     WordColumn,
 )
@@ -27,7 +27,7 @@ from console.ui.filters import STATE, ChoiceFilter, FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 POLICIES: dict[str, str | Promise] = {
     "Retain": pgettext_lazy("reclaim policy", "Retain"),
@@ -36,9 +36,9 @@ POLICIES: dict[str, str | Promise] = {
 }
 
 
-def claim_of(volume: PersistentVolume) -> Target | None:
+def claim_of(volume: PersistentVolume) -> LinkTarget | None:
     namespace, _slash, name = volume.claim.partition("/")
-    return Target("persistentvolumeclaims", namespace, name) if name else None
+    return LinkTarget("persistentvolumeclaims", namespace, name) if name else None
 
 
 @register
@@ -123,7 +123,7 @@ class PersistentVolumeKind(ResourceKind):
         data = _("kept in the storage system") if kept else _("deleted from the storage system")
         return [
             status_fact(volume.status),
-            (_("Claim"), visible(volume.claim) or _("none")),
+            (_("Claim"), escape_invisible(volume.claim) or _("none")),
             (_("Reclaim policy"), POLICIES.get(volume.reclaim_policy) or _("none")),
             (_("Data"), data),
         ]

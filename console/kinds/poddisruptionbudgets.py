@@ -26,28 +26,28 @@ from console.ui.columns import (
 from console.ui.facts import Fact, status_fact
 from console.ui.filters import OWNER, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.panels.standard import shows
+from console.ui.panels.standard import kind_panels
 from console.ui.registry import register
 from console.ui.relations.selected import SelectedPodsPanel
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: Maximum digits of a number of pods.
-LONGEST_BOUND = 10
+MAX_DIGITS = 10
 
 
-def bound_order(bound: str) -> tuple[int, int, str]:
+def bound_sort_key(bound: str) -> tuple[int, int, str]:
     """Return the sort key of `minAvailable` or `maxUnavailable`: numbers, percentages, invalid
     values, then empty values.
     """
     digits = bound.removesuffix("%")
-    known = digits.isascii() and digits.isdigit() and len(digits) <= LONGEST_BOUND
+    known = digits.isascii() and digits.isdigit() and len(digits) <= MAX_DIGITS
     if not known:
         return (2 if bound else 3, 0, bound)
     return (int(bound.endswith("%")), int(digits), "")
 
 
 @register
-@shows(SelectedPodsPanel())
+@kind_panels(SelectedPodsPanel())
 class BudgetKind(ResourceKind):
     api_kind = "PodDisruptionBudget"
     gvr, scope, nav = POD_DISRUPTION_BUDGETS, Scope.NAMESPACED, Nav("workloads", 90, "autoscaling")
@@ -72,14 +72,14 @@ class BudgetKind(ResourceKind):
             label=gettext_lazy("Min available"),
             priority=3,
             align="end",
-            order=lambda item: bound_order(item.least),
+            order=lambda item: bound_sort_key(item.least),
         ),
         TextColumn(
             id="most",
             label=gettext_lazy("Max unavailable"),
             priority=3,
             align="end",
-            order=lambda item: bound_order(item.most),
+            order=lambda item: bound_sort_key(item.most),
         ),
         NumberColumn(id="allowed", label=gettext_lazy("Allowed disruptions"), priority=2),
         RatioColumn(
@@ -111,7 +111,7 @@ class BudgetKind(ResourceKind):
         item: Budget = entry.projection
         return [
             status_fact(item.status),
-            (_("Selector"), visible(item.selector) or _("all pods of the project")),
+            (_("Selector"), escape_invisible(item.selector) or _("all pods of the project")),
             (
                 _("After deletion"),
                 _("all pods selected by the budget may be evicted at the same time"),

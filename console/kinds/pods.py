@@ -12,7 +12,7 @@ from console.kube.status import Severity
 from console.kube.store import Entry
 from console.proxying.actions import OpenPort
 from console.ui.access import Access
-from console.ui.causes import cause_of
+from console.ui.causes import diagnose
 from console.ui.columns import (
     AgeColumn,
     IpColumn,
@@ -31,14 +31,14 @@ from console.ui.evicting import Evict
 from console.ui.facts import Fact, owner_fact, status_fact
 from console.ui.filters import IMAGE, OWNER, STATE, USES, FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.links import log_of_labels_url
+from console.ui.links import label_log_url
 from console.ui.logs import READ_LOG, ShowLog
 from console.ui.panels.ports import PortsPanel
-from console.ui.panels.standard import shows
+from console.ui.panels.standard import kind_panels
 from console.ui.portlist import FORWARD
 from console.ui.registry import register
 from console.ui.terminals import OpenTerminal
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.workloads.kind import SPEC_NAMES
 
 
@@ -57,7 +57,7 @@ def memory_limit_of(pod: Pod) -> str:
 
 
 @register
-@shows(last=(PortsPanel(),))
+@kind_panels(last=(PortsPanel(),))
 class PodKind(ResourceKind):
     gvr, scope, nav = PODS, Scope.NAMESPACED, Nav("workloads", 10, "pods")
     short_names = ("po",)
@@ -128,7 +128,7 @@ class PodKind(ResourceKind):
     def diagnosis(
         self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access
     ) -> tuple[Severity | None, str]:
-        found = cause_of(manifest)
+        found = diagnose(manifest)
         return None, str(found.text) if found is not None else ""
 
     def owner(self, item: Pod) -> str:
@@ -152,12 +152,12 @@ class PodKind(ResourceKind):
         [namespace] = namespaces
         if not READ_LOG.granted(access, self.gvr, Key(namespace, "")):
             return ""
-        return log_of_labels_url(access.cluster.name, namespace, ",".join(labels))
+        return label_log_url(access.cluster.name, namespace, ",".join(labels))
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         pod: Pod = entry.projection
         return [
             status_fact(pod.status),
-            (_("Node"), visible(pod.node) or _("none yet")),
+            (_("Node"), escape_invisible(pod.node) or _("none yet")),
             owner_fact(pod.owner),
         ]

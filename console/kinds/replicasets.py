@@ -20,14 +20,14 @@ from console.ui.deleting import DeleteOwner
 from console.ui.filters import IMAGE, OWNER, USES
 from console.ui.kind import Nav, Scope
 from console.ui.logs import ShowLogs
-from console.ui.panels.standard import shows
+from console.ui.panels.standard import kind_panels
 from console.ui.registry import register
 from console.ui.relations.owned import OwnedPanel
 from console.ui.workloads.kind import OF_PODS, READY, TEMPLATE, WorkloadKind
 
 
 @register
-@shows(OwnedPanel())
+@kind_panels(OwnedPanel())
 class ReplicaSetKind(WorkloadKind):
     gvr, scope, nav = REPLICA_SETS, Scope.NAMESPACED, Nav("workloads", 50)
     short_names = ("rs",)

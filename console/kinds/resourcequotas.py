@@ -24,7 +24,7 @@ from console.ui.facts import Fact
 from console.ui.filters import STATE, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 @register
@@ -64,7 +64,7 @@ class ResourceQuotaKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         quota: ResourceQuota = entry.projection
         return [
-            (_("Requests"), visible(", ".join(quota.requests)) or _("none")),
-            (_("Limits"), visible(", ".join(quota.limits)) or _("none")),
+            (_("Requests"), escape_invisible(", ".join(quota.requests)) or _("none")),
+            (_("Limits"), escape_invisible(", ".join(quota.limits)) or _("none")),
             (_("After deletion"), _("this quota no longer limits the project")),
         ]

@@ -5,17 +5,17 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import ROLE_BINDINGS, ROLES
 from console.kube.projections.roles import Binding
 from console.ui.bindings import SUBJECTS, NativeBindingKind, binding_to
-from console.ui.columns import AgeColumn, LinkColumn, NameColumn, NamespaceColumn, Target
+from console.ui.columns import AgeColumn, LinkColumn, LinkTarget, NameColumn, NamespaceColumn
 from console.ui.kind import Nav, Scope
 from console.ui.registry import register
 
 
-def role_of(binding: Binding) -> Target | None:
+def role_of(binding: Binding) -> LinkTarget | None:
     if not binding.role:
         return None
     if binding.role_kind == "ClusterRole":
-        return Target("clusterroles", "", binding.role)
-    return Target("roles", binding.namespace, binding.role)
+        return LinkTarget("clusterroles", "", binding.role)
+    return LinkTarget("roles", binding.namespace, binding.role)
 
 
 @register

@@ -17,8 +17,8 @@ from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
-from console.ui.relations.references import named_across
-from console.ui.text import visible
+from console.ui.relations.references import cross_namespace_targets
+from console.ui.text import escape_invisible
 
 
 class _RouteKind(ResourceKind):
@@ -47,14 +47,17 @@ class _RouteKind(ResourceKind):
 
     def references(self, item: Route) -> Iterable[Reference]:
         words = {GATEWAYS: "gateway", SERVICES: "backend"}
-        for gvr, key in named_across(item.uses, item.namespace):
+        for gvr, key in cross_namespace_targets(item.uses, item.namespace):
             yield Reference(gvr, key, words.get(gvr, ""))
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         route: Route = entry.projection
         return [
-            (_("Hosts"), visible(", ".join(route.hostnames)) or _("the hosts of its gateways")),
-            (_("Services"), visible(", ".join(route.backends)) or _("none")),
+            (
+                _("Hosts"),
+                escape_invisible(", ".join(route.hostnames)) or _("the hosts of its gateways"),
+            ),
+            (_("Services"), escape_invisible(", ".join(route.backends)) or _("none")),
         ]
 
 

@@ -14,7 +14,7 @@ from console.ui.facts import Fact
 from console.ui.filters import SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 @register
@@ -37,7 +37,7 @@ class RuntimeClassKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: RuntimeClass = entry.projection
         return [
-            (_("Handler"), visible(found.handler) or _("none")),
+            (_("Handler"), escape_invisible(found.handler) or _("none")),
             (
                 _("After deletion"),
                 _(

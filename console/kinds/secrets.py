@@ -24,12 +24,12 @@ from console.ui.facts import Fact
 from console.ui.filters import OWNER, FieldFilter, SearchFilter
 from console.ui.keys.edit import EditKeys
 from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.panels.standard import shows
+from console.ui.panels.standard import kind_panels
 from console.ui.registries import SetDefaultRegistry
 from console.ui.registry import register
 from console.ui.relations.usedby import UsedByPanel
 from console.ui.revealed import Reveal
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: https://kubernetes.io/docs/concepts/configuration/secret/#secret-types
 TYPES: dict[str, str | Promise] = {
@@ -44,7 +44,7 @@ TYPES: dict[str, str | Promise] = {
 
 
 @register
-@shows(UsedByPanel())
+@kind_panels(UsedByPanel())
 class SecretKind(ResourceKind):
     gvr, scope, nav = SECRETS, Scope.NAMESPACED, Nav("config", 20, "config")
     projection = SecretMeta
@@ -71,5 +71,5 @@ class SecretKind(ResourceKind):
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         secret: SecretMeta = entry.projection
-        shown = TYPES.get(secret.type) or visible(secret.type) or _("none")
+        shown = TYPES.get(secret.type) or escape_invisible(secret.type) or _("none")
         return [(_("Type"), shown), (pgettext("data", "Keys"), str(secret.keys))]

@@ -23,14 +23,14 @@ from console.ui.columns import (
 from console.ui.facts import Fact
 from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.panels.standard import shows
+from console.ui.panels.standard import kind_panels
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
 from console.ui.relations.usedby import UsedByPanel
 
 
 @register
-@shows(UsedByPanel())
+@kind_panels(UsedByPanel())
 class ServiceAccountKind(ResourceKind):
     gvr, scope, nav = SERVICE_ACCOUNTS, Scope.NAMESPACED, Nav("config", 30, "config")
     short_names = ("sa",)

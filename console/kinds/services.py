@@ -29,18 +29,18 @@ from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.logs import ShowLogs
 from console.ui.network.services import EditService
 from console.ui.panels.ports import PortsPanel
-from console.ui.panels.standard import shows
+from console.ui.panels.standard import kind_panels
 from console.ui.portlist import FORWARD
 from console.ui.registry import register
 from console.ui.relations.endpoints import EndpointsCause, EndpointsPanel
 from console.ui.relations.selected import SelectedPodsPanel
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 TYPES = ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
 
 
 @register
-@shows(
+@kind_panels(
     EndpointsCause(),
     EndpointsPanel(),
     SelectedPodsPanel(),
@@ -94,7 +94,13 @@ class ServiceKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         service: Service = entry.projection
         return [
-            (_("Cluster IP"), visible(service.cluster_ip) or _("none")),
-            (_("External access"), visible(", ".join(service.external)) or _("not reachable")),
-            (_("Selector"), visible(service.selector) or _("none: endpoints are managed manually")),
+            (_("Cluster IP"), escape_invisible(service.cluster_ip) or _("none")),
+            (
+                _("External access"),
+                escape_invisible(", ".join(service.external)) or _("not reachable"),
+            ),
+            (
+                _("Selector"),
+                escape_invisible(service.selector) or _("none: endpoints are managed manually"),
+            ),
         ]

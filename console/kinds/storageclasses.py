@@ -19,7 +19,7 @@ from console.ui.registry import register
 from console.ui.storage.defaults import SetDefault, UnsetDefault
 from console.ui.storage.expanding import AllowExpansion, ForbidExpansion
 from console.ui.storage.operations import VolumeOperations
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 POLICIES: dict[str, str | Promise] = {
     "Retain": pgettext_lazy("reclaim policy", "Retain"),
@@ -89,7 +89,7 @@ class StorageClassKind(ResourceKind):
             else _("no")
         )
         return [
-            (_("Provisioner"), visible(found.provisioner) or _("none")),
+            (_("Provisioner"), escape_invisible(found.provisioner) or _("none")),
             (_("Default"), default),
             (
                 _("Volumes of this class"),

@@ -7,9 +7,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
-from accounts.admin.actions import USER_ACTIONS, OfOthers
+from accounts.admin.actions import USER_ACTIONS, OtherUserAction
 from accounts.admin.authority import may_create
-from accounts.admin.show import show_url
+from accounts.admin.show import user_url
 from console.kube.gvr import USERS, Key
 from console.kube.projections.iam import User
 from console.kube.status import Severity, Status
@@ -29,7 +29,7 @@ from console.ui.facts import Fact
 from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 _TERMINATING = Status(Severity.ENDING, gettext_noop("Terminating"))
 #: Values of KubeSphere's `status.state`. "" means that the controller has not processed the user
@@ -49,7 +49,7 @@ def status_of(user: User) -> Status:
     return found or Status(Severity.UNKNOWN, gettext_noop("Unknown"), user.state)
 
 
-class DeleteOther(OfOthers, Delete):
+class DeleteUser(OtherUserAction, Delete):
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
         afterwards = _("the user cannot sign in; resources that the user created are kept")
         return [*kind.facts(entry), (_("After deletion"), afterwards)]
@@ -88,18 +88,18 @@ class UserKind(ResourceKind):
     filters = (
         FieldFilter(param="group", label=gettext_lazy("Department"), get=lambda user: user.groups),
     )
-    actions = (*USER_ACTIONS, DeleteOther())
+    actions = (*USER_ACTIONS, DeleteUser())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         user: User = entry.projection
-        return [(_("Email"), visible(user.email) or _("none"))]
+        return [(_("Email"), escape_invisible(user.email) or _("none"))]
 
     def creatable(self, access: Access) -> bool:
         return may_create(access)
 
     def page_url(self, cluster: str, key: Key) -> str:
         """Return the URL of the account page. Only users of the host cluster have one."""
-        return show_url(key.name) if cluster == HOST else ""
+        return user_url(key.name) if cluster == HOST else ""
 
     def create_url(self, cluster: str, namespace: str) -> str:
         return reverse("access:new_account")

@@ -20,10 +20,10 @@ from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
     LinkColumn,
+    LinkTarget,
     NameColumn,
     QuantityColumn,
     StatusColumn,
-    Target,
     TextColumn,
     WordColumn,
 )
@@ -32,7 +32,7 @@ from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 POLICIES: dict[str, str | Promise] = {
     "Retain": pgettext_lazy("reclaim policy", "Retain"),
@@ -40,11 +40,11 @@ POLICIES: dict[str, str | Promise] = {
 }
 
 
-def snapshot_of(content: VolumeSnapshotContent) -> Target | None:
+def snapshot_of(content: VolumeSnapshotContent) -> LinkTarget | None:
     namespace, _slash, name = content.snapshot.partition("/")
     if not name:
         return None
-    return Target("volumesnapshots.snapshot.storage.k8s.io", namespace, name)
+    return LinkTarget("volumesnapshots.snapshot.storage.k8s.io", namespace, name)
 
 
 @register
@@ -102,6 +102,6 @@ class VolumeSnapshotContentKind(ResourceKind):
         kept = content.deletion_policy == "Retain"
         data = _("kept in the storage system") if kept else _("deleted from the storage system")
         return [
-            (_("Volume snapshot"), visible(content.snapshot) or _("none")),
+            (_("Volume snapshot"), escape_invisible(content.snapshot) or _("none")),
             (_("Data"), data),
         ]

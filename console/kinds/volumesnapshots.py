@@ -31,7 +31,7 @@ from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
 from console.ui.storage.copies import CreateVolume
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 @register
@@ -87,7 +87,7 @@ class VolumeSnapshotKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         snapshot: VolumeSnapshot = entry.projection
         return [
-            (_("Source"), visible(snapshot.source) or _("none")),
+            (_("Source"), escape_invisible(snapshot.source) or _("none")),
             (
                 _("Data"),
                 _(

@@ -16,7 +16,7 @@ from console.ui.facts import Fact
 from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 class _WebhookConfigurationKind(ResourceKind):
@@ -48,8 +48,8 @@ class _WebhookConfigurationKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: WebhookConfiguration = entry.projection
         return [
-            (_("Call targets"), visible(", ".join(found.targets)) or _("none")),
-            (_("Resources"), visible(", ".join(found.resources)) or _("none")),
+            (_("Call targets"), escape_invisible(", ".join(found.targets)) or _("none")),
+            (_("Resources"), escape_invisible(", ".join(found.resources)) or _("none")),
             (_("After deletion"), self.afterwards),
         ]
 

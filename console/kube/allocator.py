@@ -17,7 +17,7 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _TRIM, _MMAP = 1024 * 1024, 4 * 1024 * 1024
 
 
-def give_back_what_is_freed() -> None:
+def fix_malloc_thresholds() -> None:
     """Fix glibc's malloc thresholds for the whole process. Do nothing with other C libraries."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt is not None:

@@ -21,13 +21,13 @@ from console.kube.managedfields import (
     Manager,
     Path,
     Tree,
-    applied_by,
+    applied_fields,
     managers_of,
-    merged,
-    selected,
-    tree_of,
+    merge_trees,
+    select_fields,
+    tree_of_paths,
 )
-from console.kube.merging import ABSENT, Change, changes, merge_patch, same
+from console.kube.merging import ABSENT, Change, diff, json_equal, merge_patch
 
 Manifest = dict[str, Any]
 
@@ -47,7 +47,7 @@ SERVER_SET = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class PatchRequest:
     """A patch and its content type."""
 
     body: Manifest
@@ -55,23 +55,23 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class DryRunResult:
     """The result of a dry run, with the server's warnings."""
 
-    write: Write
+    write: PatchRequest
     result: Manifest
     warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Owned:
+class OwnedChange:
     """A change and the other managers that own the changed field."""
 
     change: Change
     owners: tuple[Manager, ...]
 
 
-def content_of(manifest: Mapping[str, Any]) -> Manifest:
+def writable_content(manifest: Mapping[str, Any]) -> Manifest:
     """Return the manifest without status and server-set metadata. Values are not copied."""
     found = {name: value for name, value in manifest.items() if name != "status"}
     metadata = found.get("metadata")
@@ -80,35 +80,35 @@ def content_of(manifest: Mapping[str, Any]) -> Manifest:
     return found
 
 
-def shape_of(manifest: Mapping[str, Any]) -> Tree | None:
+def field_tree(manifest: Mapping[str, Any]) -> Tree | None:
     """Return the merged field tree of all managers, or None if no manager owns a field."""
-    return merged(manager.fields for manager in managers_of(manifest)) or None
+    return merge_trees(manager.fields for manager in managers_of(manifest)) or None
 
 
-def owners(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Owned]:
+def owned_changes(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[OwnedChange]:
     """Yield the changes to fields that other managers own."""
     others = [one for one in managers_of(live) if one.name != FIELD_MANAGER]
-    for change in changes(content_of(live), wanted, shape_of(live)):
+    for change in diff(writable_content(live), wanted, field_tree(live)):
         found = tuple(manager for manager in others if manager.owns(change.path))
         if found:
-            yield Owned(change, found)
+            yield OwnedChange(change, found)
 
 
-async def try_out(
+async def dry_run(
     client: ObjectClient, gvr: GVR, key: Key, live: Manifest, wanted: Manifest
-) -> Trial:
+) -> DryRunResult:
     """Find the write that turns `live` into `wanted`, using dry runs. Raise `ApiError`."""
     # Objects can be a megabyte large, so compare them in a thread.
     applied = await _dry_run(client, gvr, key, await asyncio.to_thread(_application, live, wanted))
-    if await asyncio.to_thread(same, content_of(applied.result), wanted):
+    if await asyncio.to_thread(json_equal, writable_content(applied.result), wanted):
         return applied
     patched = await _dry_run(client, gvr, key, await asyncio.to_thread(_patch, live, wanted))
-    both = content_of(applied.result), content_of(patched.result)
-    return applied if await asyncio.to_thread(same, *both) else patched
+    both = writable_content(applied.result), writable_content(patched.result)
+    return applied if await asyncio.to_thread(json_equal, *both) else patched
 
 
-async def carry_out(
-    client: ObjectClient, gvr: GVR, key: Key, write: Write, *, audit_id: str
+async def send_patch(
+    client: ObjectClient, gvr: GVR, key: Key, write: PatchRequest, *, audit_id: str
 ) -> Manifest:
     """Send the write. Raise `ApiError`."""
     return await client.patch(
@@ -121,7 +121,7 @@ async def carry_out(
     )
 
 
-async def _dry_run(client: ObjectClient, gvr: GVR, key: Key, write: Write) -> Trial:
+async def _dry_run(client: ObjectClient, gvr: GVR, key: Key, write: PatchRequest) -> DryRunResult:
     warnings: list[str] = []
     result = await client.patch(
         gvr,
@@ -132,29 +132,31 @@ async def _dry_run(client: ObjectClient, gvr: GVR, key: Key, write: Write) -> Tr
         dry_run=True,
         warnings=warnings,
     )
-    return Trial(write, result, tuple(dict.fromkeys(warnings)))
+    return DryRunResult(write, result, tuple(dict.fromkeys(warnings)))
 
 
-def _application(live: Manifest, wanted: Manifest) -> Write:
-    managers, shape = managers_of(live), shape_of(live)
+def _application(live: Manifest, wanted: Manifest) -> PatchRequest:
+    managers, shape = managers_of(live), field_tree(live)
     written: list[Path] = [
         change.path
-        for change in changes(content_of(live), wanted, shape)
+        for change in diff(writable_content(live), wanted, shape)
         if change.new is not ABSENT
     ]
-    tree = merged((applied_by(managers, FIELD_MANAGER), tree_of(written)))
-    chosen = selected(wanted, tree, shape or NOTHING) if tree else {}
+    tree = merge_trees((applied_fields(managers, FIELD_MANAGER), tree_of_paths(written)))
+    chosen = select_fields(wanted, tree, shape or NOTHING) if tree else {}
     body = {"apiVersion": wanted["apiVersion"], "kind": wanted["kind"], **chosen}
     metadata = {**chosen.get("metadata", {}), "name": wanted["metadata"]["name"]}
     if "namespace" in wanted["metadata"]:
         metadata["namespace"] = wanted["metadata"]["namespace"]
     body["metadata"] = {**metadata, **_of_this(live)}
-    return Write(body, APPLY_PATCH)
+    return PatchRequest(body, APPLY_PATCH)
 
 
-def _patch(live: Manifest, wanted: Manifest) -> Write:
-    body = merge_patch(content_of(live), wanted)
-    return Write({**body, "metadata": {**body.get("metadata", {}), **_of_this(live)}}, MERGE_PATCH)
+def _patch(live: Manifest, wanted: Manifest) -> PatchRequest:
+    body = merge_patch(writable_content(live), wanted)
+    return PatchRequest(
+        {**body, "metadata": {**body.get("metadata", {}), **_of_this(live)}}, MERGE_PATCH
+    )
 
 
 def _of_this(live: Manifest) -> dict[str, str]:

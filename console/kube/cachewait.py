@@ -6,7 +6,7 @@ from typing import Any
 
 from console.kube.gvr import Key
 from console.kube.informer import Informer
-from console.kube.store import older
+from console.kube.store import is_older
 
 #: Seconds.
 TIMEOUT = 5.0
@@ -49,6 +49,6 @@ async def wait_for_cache(
         entry = informer.store.get(key)
         if not version:
             return entry is None
-        return entry is not None and not older(entry.resource_version, version)
+        return entry is not None and not is_older(entry.resource_version, version)
 
     return await wait_until(informer, is_there, timeout)

@@ -46,18 +46,18 @@ from yarl import URL
 from console.kube.credentials import Credentials
 from console.kube.errors import (
     ApiError,
-    Distrusted,
     Forbidden,
-    Replaced,
+    ObjectRecreated,
     ServerError,
     TooDeep,
     Unauthorized,
     Unavailable,
+    UntrustedCertificate,
     error_from_status,
 )
 from console.kube.gvr import GVR, PODS, SERVICE_ACCOUNTS
 from console.kube.identity import Identity
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 from console.kube.store import UNREADABLE
 from console.kube.throttledreader import Chunks, ThrottledReader
 from console.kube.websocket import Websocket
@@ -101,7 +101,7 @@ MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 
-_TOO_LONG = Sentence("the request timed out")
+_TOO_LONG = Message("the request timed out")
 #: Warn code, warn agent and the quoted text.
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 #: A resourceVersion within the range of etcd revisions.
@@ -120,14 +120,14 @@ class Endpoint(msgspec.Struct, frozen=True):
     server_name: str = ""
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ApiResponse(msgspec.Struct, frozen=True):
     """A response body and the texts of its `Warning` headers."""
 
     body: bytes
     warnings: tuple[str, ...] = ()
 
 
-class Proxied(msgspec.Struct, frozen=True):
+class ProxiedResponse(msgspec.Struct, frozen=True):
     """The response of a program behind a proxy subresource.
 
     Flow control stops the server while `content` is not read.
@@ -396,15 +396,15 @@ class Transport:
         headers: Sequence[tuple[str, str]] = (),
         body: bytes | None = None,
         timeout: float = CALL_TIMEOUT,
-    ) -> Answer:
+    ) -> ApiResponse:
         """Send a request and return the complete response."""
 
-        async def ask() -> Answer:
+        async def ask() -> ApiResponse:
             async with self.open(
                 method, path, params=params, headers=headers, body=body, total_timeout=timeout
             ) as response:
                 warnings = tuple(_warnings(response.headers.getall("Warning", ())))
-                return Answer(await _body(response), warnings)
+                return ApiResponse(await _body(response), warnings)
 
         return await self.with_reloaded_credentials(ask)
 
@@ -414,7 +414,7 @@ class Transport:
         """
         try:
             return await doing()
-        except (Unauthorized, Distrusted):
+        except (Unauthorized, UntrustedCertificate):
             if not await self.reload():
                 raise
             return await doing()
@@ -450,7 +450,7 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _too_long() -> ServerError:
-    return ServerError(502, Sentence("The response from the Kubernetes API is too long"))
+    return ServerError(502, Message("The response from the Kubernetes API is too long"))
 
 
 class _Metadata(msgspec.Struct):
@@ -488,7 +488,7 @@ def _object(body: bytes, *, stored: bool = False) -> dict[str, Any]:
 
 
 def _no_object() -> ServerError:
-    return ServerError(502, Sentence("The response from the Kubernetes API is not an object"))
+    return ServerError(502, Message("The response from the Kubernetes API is not an object"))
 
 
 class _Token(msgspec.Struct):
@@ -560,7 +560,7 @@ async def _refused(
 async def _error(response: aiohttp.ClientResponse) -> ApiError:
     """Return the `ApiError` for a response with status 300 or above."""
     if response.status < 400:
-        why = Sentence("kube-apiserver returned a redirect, which the console does not follow")
+        why = Message("kube-apiserver returned a redirect, which the console does not follow")
         return ServerError(502, why)
     raw = b""
     async for piece in response.content.iter_any():
@@ -627,18 +627,20 @@ def _seconds(retry_after: str) -> float | None:
 
 
 def _no_answer(why: str) -> Unavailable:
-    return Unavailable(Sentence("No response from the Kubernetes API: %(why)s", why=why))
+    return Unavailable(Message("No response from the Kubernetes API: %(why)s", why=why))
 
 
 def _no_websocket() -> ServerError:
-    return ServerError(502, Sentence("The response from the Kubernetes API is not a WebSocket"))
+    return ServerError(502, Message("The response from the Kubernetes API is not a WebSocket"))
 
 
 def _failure(error: BaseException) -> Unavailable:
     """Return the exception for a connection error."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError | ssl.SSLCertVerificationError):
-        why = Sentence("the certificate is not trusted")
-        return Distrusted(Sentence("No response from the Kubernetes API: %(why)s", why=why))
+        why = Message("the certificate is not trusted")
+        return UntrustedCertificate(
+            Message("No response from the Kubernetes API: %(why)s", why=why)
+        )
     return _no_answer(_plain(error))
 
 
@@ -647,7 +649,7 @@ def _plain(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
         return _TOO_LONG
     if isinstance(error, aiohttp.ClientConnectorError):
-        return Sentence("%(host)s refused the connection", host=f"{error.host}:{error.port}")
+        return Message("%(host)s refused the connection", host=f"{error.host}:{error.port}")
     return type(error).__name__
 
 
@@ -1025,7 +1027,7 @@ class UserClient(ObjectClient):
         headers: Sequence[tuple[str, str]],
         body: bytes | None = None,
         audit_id: str = "",
-    ) -> AsyncGenerator[Proxied, None]:
+    ) -> AsyncGenerator[ProxiedResponse, None]:
         """Yield the response of a program behind a proxy subresource as soon as its headers arrive.
 
         `path` is encoded and includes the query. `headers` must contain only allowed headers of
@@ -1066,14 +1068,14 @@ class UserClient(ObjectClient):
         path: str,
         headers: Sequence[tuple[str, str]],
         body: bytes | None,
-    ) -> Proxied:
+    ) -> ProxiedResponse:
         opened = self._transport.request_any(method, path, headers, body)
         response = await stack.enter_async_context(opened)
         answered = [(name, value) for name, value in response.headers.items()]
         content: AsyncIterator[bytes] = response.content.iter_any()
         if response.status >= 400 and response.content_type == JSON:
             content = await _unless_status(response.status, content)
-        return Proxied(response.status, answered, content)
+        return ProxiedResponse(response.status, answered, content)
 
     async def get_resources(self, group: str, version: str) -> bytes:
         """Return the resource types that kube-apiserver serves in a group version (see
@@ -1136,7 +1138,7 @@ def _check_version(body: Any) -> None:
     metadata = body.get("metadata") if isinstance(body, dict) else None
     version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
     if version is not None and not _VERSION.fullmatch(version):
-        raise Replaced
+        raise ObjectRecreated
 
 
 def _writing(*, dry_run: bool = False) -> list[tuple[str, str]]:

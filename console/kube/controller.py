@@ -48,7 +48,7 @@ class NotSynced(Exception):
     """A cache that the reconciler needs is not synced. The request is retried soon."""
 
 
-class Away(Exception):
+class DependencyUnavailable(Exception):
     """A dependency outside the cluster, such as a database, does not respond."""
 
 
@@ -59,7 +59,7 @@ class Reconciler(Protocol):
     async def reconcile(self, request: Request) -> Result:
         """Reconcile one object. Any exception causes a retry with backoff.
 
-        `Away` and `ApiError` are logged without a traceback. After `TerminalError` there is no
+        `DependencyUnavailable` and `ApiError` are logged without a traceback. After `TerminalError` there is no
         retry before the next change. `NotSynced` causes a retry soon and does not count as a
         failure.
         """
@@ -67,7 +67,7 @@ class Reconciler(Protocol):
 
 
 @runtime_checkable
-class Folding(Protocol):
+class GroupingReconciler(Protocol):
     """A reconciler that handles several objects in one request."""
 
     def request_for(self, key: Key) -> Request | None:
@@ -79,7 +79,7 @@ class Folding(Protocol):
 
 
 @dataclass(slots=True)
-class Progress:
+class ControllerStats:
     """Statistics of one controller in this process.
 
     `done` and `failed` count reconciliations since startup. `waiting` is the number of queued
@@ -97,10 +97,10 @@ class Progress:
 Factory = Callable[["Runtime"], Reconciler]
 _factories: list[Factory] = []
 _queues: dict[str, WorkQueue[Request]] = {}
-_progress: dict[str, Progress] = {}
+_progress: dict[str, ControllerStats] = {}
 
 
-def progress() -> Mapping[str, Progress]:
+def controller_stats() -> Mapping[str, ControllerStats]:
     """Return the statistics of every controller that has run in this process, by name."""
     for name, queue in _queues.items():
         found = _progress[name]
@@ -124,10 +124,12 @@ async def run(runtime: "Runtime", reconciler: Reconciler, *, workers: int = 2) -
     """Run one reconciler until cancelled."""
     queue: WorkQueue[Request] = WorkQueue(clock=runtime.clock)
     _queues[reconciler.name] = queue
-    told = _progress.setdefault(reconciler.name, Progress())
+    told = _progress.setdefault(reconciler.name, ControllerStats())
     informer = runtime.informer(reconciler.gvr)
 
-    request_for = reconciler.request_for if isinstance(reconciler, Folding) else _request_for
+    request_for = (
+        reconciler.request_for if isinstance(reconciler, GroupingReconciler) else _request_for
+    )
 
     def changed(key: Key) -> None:
         request = request_for(key)
@@ -154,7 +156,7 @@ def _request_for(key: Key) -> Request:
     return Request(key.namespace, key.name)
 
 
-async def _work(queue: WorkQueue[Request], reconciler: Reconciler, told: Progress) -> None:
+async def _work(queue: WorkQueue[Request], reconciler: Reconciler, told: ControllerStats) -> None:
     while (request := await queue.get()) is not None:
         told.early.discard(request)
         try:
@@ -170,7 +172,7 @@ async def _work(queue: WorkQueue[Request], reconciler: Reconciler, told: Progres
             # Another client wrote first, and the watch delivers its change. This is not a failure.
             delay = queue.add_rate_limited(request)
             log.debug("%s %s: %s; retrying in %.1f s", reconciler.name, request.name, error, delay)
-        except (ApiError, Away) as error:
+        except (ApiError, DependencyUnavailable) as error:
             told.failed += 1
             delay = queue.add_rate_limited(request)
             log.info("%s %s: %s; retrying in %.1f s", reconciler.name, request.name, error, delay)

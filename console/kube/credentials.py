@@ -12,8 +12,8 @@ from kubernetes import config as official_config
 
 from console.kube.errors import Unavailable
 from console.kube.kubeconfig import ISSUER, replace_token
-from console.kube.sentences import Sentence
-from console.kube.tokens import Requested, claims_of, is_of_issuer, request_token
+from console.kube.sentences import Message
+from console.kube.tokens import RenewedToken, claims_of, is_issuer_token, request_token
 
 #: Minimum seconds between two reloads of the credentials, however many calls receive a 401.
 RELOAD_INTERVAL = 5.0
@@ -47,7 +47,7 @@ class Credentials:
         self._path = kubeconfig or os.environ.get("KUBECONFIG") or _default_kubeconfig()
         self._lock = Lock()
         self._loaded_at = 0.0
-        self._requested: Requested | None = None
+        self._requested: RenewedToken | None = None
         #: Incremented by each reload.
         self.generation = 0
         self._load()
@@ -58,7 +58,7 @@ class Credentials:
         if not issues:
             self._requested = None
         elif self._requested is None:
-            self._requested = Requested(self._ask)
+            self._requested = RenewedToken(self._ask)
         else:
             self._requested.invalidate()
         self._loaded_at = time.monotonic()
@@ -133,7 +133,7 @@ class Credentials:
             issuer, _issues = _read(self._path, self.role)
         except NoCluster as error:
             log.warning("%s", error)
-            raise Unavailable(Sentence("The console's kubeconfig could not be read")) from error
+            raise Unavailable(Message("The console's kubeconfig could not be read")) from error
         token = request_token(issuer, self.role)
         if self._path:
             _renew(Path(self._path), issuer)
@@ -146,7 +146,7 @@ def _read(path: str | None, role: str) -> tuple[official.Configuration, bool]:
     try:
         if not path:
             official_config.load_incluster_config(configuration)
-            return configuration, is_of_issuer(_bearer(configuration))
+            return configuration, is_issuer_token(_bearer(configuration))
         contexts, _ = official_config.list_kube_config_contexts(path)
         names = {context["name"] for context in contexts}
         context = next((name for name in (ISSUER, role) if name in names), None)

@@ -68,7 +68,7 @@ class _Known(Derived[Definition]):
         return self.in_order
 
 
-class Types:
+class CustomTypes:
     """The defined types. `informer` is the informer of CustomResourceDefinitions."""
 
     def __init__(self, informer: Informer[Any]) -> None:

@@ -8,7 +8,7 @@ body).
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 
 Status = Mapping[str, Any]
 
@@ -22,7 +22,7 @@ class ApiError(Exception):
 
     - `code`: HTTP status
     - `reason`: Kubernetes' reason (`NotFound`, `Conflict`, ...)
-    - `message`: a message for users, from the server or a `Sentence`
+    - `message`: a message for users, from the server or a `Message`
     - `status`: the `Status` object, empty if there was none
     - `retry_after`: seconds the server asked to wait, or None
     - `body`: the response body, possibly truncated
@@ -46,7 +46,7 @@ class ApiError(Exception):
         self.status: Status = status or {}
         self.reason = str(self.status.get("reason") or self.default_reason)
         told = self.status.get("message")
-        # A `Sentence` must not be converted to str.
+        # A `Message` must not be converted to str.
         self.message = str(told) if told else message
         self.retry_after = retry_after
         super().__init__(f"{code} {self.reason}: {self.message}")
@@ -81,24 +81,24 @@ class Conflict(ApiError):
     default_reason = "Conflict"
 
 
-class Replaced(Conflict):
+class ObjectRecreated(Conflict):
     """Raised by the console: the name now belongs to a different object."""
 
     def __init__(self) -> None:
         super().__init__(
-            409, Sentence("The object was replaced by another object with the same name.")
+            409, Message("The object was replaced by another object with the same name.")
         )
 
 
-class Overtaken(Conflict):
+class ChangedConcurrently(Conflict):
     """Raised by the console: the object was changed by another client.
 
     `key` is the changed key. Without it, every attempt was overtaken by another change.
     """
 
     def __init__(self, key: str = "") -> None:
-        often = Sentence("The object changes too often. Try again later.")
-        changed = Sentence("The value of %(key)s has changed in the meantime.", key=key)
+        often = Message("The object changes too often. Try again later.")
+        changed = Message("The value of %(key)s has changed in the meantime.", key=key)
         super().__init__(409, changed if key else often)
 
 
@@ -126,7 +126,7 @@ class TooDeep(ServerError):
     """Raised by the console: the object in the response is nested too deeply to decode."""
 
     def __init__(self) -> None:
-        super().__init__(502, Sentence("The response from the Kubernetes API is nested too deeply"))
+        super().__init__(502, Message("The response from the Kubernetes API is nested too deeply"))
 
     @property
     def page_code(self) -> int:
@@ -142,7 +142,7 @@ class Unavailable(ApiError):
         super().__init__(503, message)
 
 
-class Distrusted(Unavailable):
+class UntrustedCertificate(Unavailable):
     """The server's certificate is missing or not signed by a trusted authority."""
 
 
@@ -175,5 +175,5 @@ def error_from_status(
     elif retry_after > LONGEST_WAIT:
         retry_after = LONGEST_WAIT
     kind = _BY_CODE.get(code) or (ServerError if code >= 500 else ApiError)
-    message = Sentence("kube-apiserver returned %(code)s", code=code)
+    message = Message("kube-apiserver returned %(code)s", code=code)
     return kind(code, message, status=status, retry_after=retry_after, body=body)

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 from console.kube.clock import Clock
 from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 
 log = logging.getLogger(__name__)
 
@@ -30,9 +30,9 @@ IDLE = 600.0
 #: Seconds until a kind that stopped with an internal error is retried.
 RETRY = 10.0
 
-IDLED = Sentence("The watch was stopped because this resource type has not been viewed for a while")
-VANISHED = Sentence("The cluster no longer has this resource type")
-BROKEN = Sentence("Internal error in the console. See the console's log")
+IDLED = Message("The watch was stopped because this resource type has not been viewed for a while")
+VANISHED = Message("The cluster no longer has this resource type")
+BROKEN = Message("Internal error in the console. See the console's log")
 
 
 class UnknownKind(LookupError):
@@ -74,7 +74,7 @@ class _Kind:
         return self.informer.listeners > self.own
 
 
-class Factory:
+class InformerFactory:
     """Create, start and stop the shared informers.
 
     `notify` maps kinds to listeners of the core itself. These listeners do not keep a kind

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from console.kube.errors import NotFound
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 
 #: The API groups of Kubernetes itself. Their plurals are unique, except for `events`, which the
 #: core group and events.k8s.io both serve.
@@ -46,7 +46,7 @@ BUILT_IN_GROUPS = frozenset(
 #: Maximum length of a name in a database column.
 LONGEST_NAME = 253
 #: Dot segments (RFC 3986, section 3.3).
-STEPS = frozenset({".", ".."})
+DOT_SEGMENTS = frozenset({".", ".."})
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -78,8 +78,8 @@ class GVR:
         if namespace:
             parts += ["namespaces", namespace]
         parts += [part for part in (self.resource, name, subresource) if part]
-        if not STEPS.isdisjoint(parts) or any("/" in part or "%" in part for part in parts):
-            raise NotFound(404, Sentence("an object name cannot be . or .., or contain / or %%"))
+        if not DOT_SEGMENTS.isdisjoint(parts) or any("/" in part or "%" in part for part in parts):
+            raise NotFound(404, Message("an object name cannot be . or .., or contain / or %%"))
         return "/" + "/".join(quote(part, safe="") for part in parts)
 
     def object_path(self, namespace: str, name: str, subresource: str = "") -> str:
@@ -87,7 +87,7 @@ class GVR:
         all objects.
         """
         if not name:
-            raise NotFound(404, Sentence("the object name is missing"))
+            raise NotFound(404, Message("the object name is missing"))
         return self.path(namespace, name, subresource)
 
 
@@ -103,7 +103,7 @@ class Key(NamedTuple):
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
-def in_column(name: str) -> str:
+def column_value(name: str) -> str:
     """Return a name for a database column.
 
     A name that is too long or contains NUL is replaced with its hash. Role names have almost no
@@ -133,13 +133,13 @@ class ObjectReference:
             "cluster": self.cluster,
             "group": self.gvr.group,
             "resource": self.gvr.resource,
-            "namespace": in_column(self.key.namespace),
-            "name": in_column(self.key.name),
+            "namespace": column_value(self.key.namespace),
+            "name": column_value(self.key.name),
             "uid": self.uid,
         }
 
 
-def named(keys: Collection[Key], names: Collection[Key]) -> set[Key]:
+def matching_keys(keys: Collection[Key], names: Collection[Key]) -> set[Key]:
     """Return the keys in `keys` that `names` select.
 
     `Key("", name)` in `names` selects the objects of that name in all namespaces, like

@@ -14,7 +14,7 @@ from console.kube.informer import Informer
 STEP, KEPT = 5.0, 120
 
 
-class History:
+class EventRates:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._counts: dict[GVR, int] = {}

@@ -31,8 +31,8 @@ from console.kube.errors import Forbidden
 from console.kube.gvr import GVR, Key
 from console.kube.listwatch import ListWatch, Source, WatchEvent
 from console.kube.reflector import Reflector
-from console.kube.sentences import Sentence
-from console.kube.store import Decode, Projected, Store, older
+from console.kube.sentences import Message
+from console.kube.store import Decode, Projected, Store, is_older
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class _Listener:
     on_state: OnState | None
 
 
-class Gathering(Protocol):
+class ListReceiver(Protocol):
     """A list that is being received into a store (see `Store.replacing`)."""
 
     def add(self, raws: Sequence[msgspec.Raw]) -> None: ...
@@ -178,7 +178,7 @@ class Informer(Generic[P]):
 
     # The reflectors' sinks.
 
-    def receive_list(self, namespace: str) -> Gathering:
+    def receive_list(self, namespace: str) -> ListReceiver:
         """Start to receive the list of a namespace."""
         return self.store.receive_list(namespace)
 
@@ -192,7 +192,7 @@ class Informer(Generic[P]):
 
     def part_bookmark(self, resource_version: str) -> None:
         """Advance the store's resourceVersion, unless another namespace is further ahead."""
-        if not older(resource_version, self.store.resource_version):
+        if not is_older(resource_version, self.store.resource_version):
             self.store.bookmark(resource_version)
 
     def part_connection_changed(self) -> None:
@@ -237,7 +237,7 @@ class Informer(Generic[P]):
             problem = problem or old.problem
         elif self._doubt is not None:
             stale_since = self._doubt
-            problem = problem or Sentence("The Kubernetes API is not responding")
+            problem = problem or Message("The Kubernetes API is not responding")
         # The store is fresh between the first list and its watch.
         if synced and not old.synced:
             stale_since, problem = None, ""
@@ -285,7 +285,7 @@ class _Part(Generic[P]):
         if not self._namespace:
             return self.problem
         place, problem = self._namespace, self.problem
-        return Sentence("%(namespace)s: %(problem)s", namespace=place, problem=problem)
+        return Message("%(namespace)s: %(problem)s", namespace=place, problem=problem)
 
     def replacing(self) -> "_Replacing[P]":
         return _Replacing(self._informer, self, self._namespace)

@@ -5,7 +5,7 @@ from typing import Any
 
 from console.kube.client import ReaderClient
 from console.kube.clock import Clock
-from console.kube.discovery import Types
+from console.kube.discovery import CustomTypes
 from console.kube.factory import NeverCached, UnknownKind
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, EVENTS, GVR
 from console.kube.informer import EVERYWHERE, Informer
@@ -14,7 +14,7 @@ from console.kube.projections import DECODERS, custom
 from console.kube.scopes import is_namespaced
 from console.kube.store import Decode
 from console.kube.uncached import UNCACHED
-from console.kube.window import Window
+from console.kube.window import RecentEvents
 
 
 class ClusterInformerBuilder:
@@ -30,14 +30,14 @@ class ClusterInformerBuilder:
         self._definitions = Informer(
             CUSTOM_RESOURCE_DEFINITIONS, DECODERS[CUSTOM_RESOURCE_DEFINITIONS], clock=clock
         )
-        self.types = Types(self._definitions)
+        self.types = CustomTypes(self._definitions)
 
     def make(self, gvr: GVR) -> Informer[Any]:
         if gvr == CUSTOM_RESOURCE_DEFINITIONS:
             return self._definitions
         if gvr in UNCACHED:
             raise NeverCached(gvr.qualified)
-        kind = Window if gvr == EVENTS else Informer
+        kind = RecentEvents if gvr == EVENTS else Informer
         return kind(gvr, self.decoder(gvr), clock=self._clock)
 
     async def follow(self, informer: Informer[Any]) -> None:

@@ -27,7 +27,7 @@ from console.kube.client import CALL_TIMEOUT, ObjectClient
 from console.kube.clock import Clock
 from console.kube.errors import ApiError, NotFound, ServerError, Unavailable
 from console.kube.gvr import LEASES
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ def _read(lease: Manifest) -> _Lease:
         return msgspec.convert({**lease, "spec": lease.get("spec") or {}}, _Lease)
     except msgspec.ValidationError as error:
         raise ServerError(
-            502, Sentence("The response from the Kubernetes API is not a Lease")
+            502, Message("The response from the Kubernetes API is not a Lease")
         ) from error
 
 

@@ -16,8 +16,8 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from console.kube.errors import ServerError
-from console.kube.scan import end_of_array, split
-from console.kube.sentences import Sentence
+from console.kube.scan import end_of_array, split_objects
+from console.kube.sentences import Message
 
 #: Bytes to collect before a cut is tried.
 BATCH = 1024 * 1024
@@ -64,7 +64,7 @@ class ListStream:
                 objects = self._cut(buffer)
                 if len(buffer) > MOST:
                     raise ServerError(
-                        502, Sentence("The response from the Kubernetes API is too long")
+                        502, Message("The response from the Kubernetes API is too long")
                     )
                 wanted = len(buffer) + self._batch
                 if objects:
@@ -109,7 +109,7 @@ def _objects(text: bytes) -> list[msgspec.Raw]:
     try:
         return _array.decode(b"[%b]" % text)
     except RecursionError:
-        return split(text)
+        return split_objects(text)
 
 
 def _last_page(head: bytes, rest: bytes) -> _ListPage:
@@ -119,5 +119,5 @@ def _last_page(head: bytes, rest: bytes) -> _ListPage:
         start = 0 if head else rest.find(_ITEMS) + len(_ITEMS)
         end = start + end_of_array(rest[start:])
         page = _page.decode((head or rest[:start]) + rest[end:])
-        page.items = split(rest[start:end])
+        page.items = split_objects(rest[start:end])
         return page

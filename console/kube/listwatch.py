@@ -17,7 +17,7 @@ from console.kube.client import ReaderClient
 from console.kube.errors import Forbidden, ServerError, Unavailable, error_from_status
 from console.kube.gvr import GVR
 from console.kube.liststream import ListMeta, ListStream
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 from console.kube.store import UNREADABLE
 from console.kube.throttledreader import Chunks
 
@@ -120,7 +120,7 @@ class ListWatch:
             return _latest_decoder.decode(answer).metadata.resourceVersion
         except UNREADABLE as error:
             raise ServerError(
-                502, Sentence("The response from the Kubernetes API could not be parsed")
+                502, Message("The response from the Kubernetes API could not be parsed")
             ) from error
 
     @asynccontextmanager
@@ -176,4 +176,4 @@ async def _lines(content: Chunks) -> AsyncGenerator[bytes, None]:
             if line and not line.isspace():
                 yield line
         if len(rest) > LINE_LIMIT:
-            raise Unavailable(Sentence("A watch event was larger than 16 MiB"))
+            raise Unavailable(Message("A watch event was larger than 16 MiB"))

@@ -30,14 +30,14 @@ from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.liststream import ListMeta, ListStream
 from console.kube.listwatch import LIST_READ_TIMEOUT, Listing, ListWatch, WatchEvent
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 from console.kube.store import Decode, P
 from console.kube.window import last_seen
 
 LIMIT = 5_000
 #: Seconds after which a watch is restarted, so that the server authorizes it again.
 RECHECK = 60.0
-ENDED = Sentence("This list is closed")
+ENDED = Message("This list is closed")
 
 Redact = Callable[[msgspec.Raw], msgspec.Raw]
 Spawn = Callable[[Coroutine[Any, Any, None]], Any]
@@ -60,7 +60,7 @@ class UserSource(ListWatch):
         self, client: UserReader, gvr: GVR, namespace: str, redact: Redact | None = None
     ) -> None:
         super().__init__(client, gvr, namespace)
-        self._redact = redact or as_it_is
+        self._redact = redact or unredacted
 
     @asynccontextmanager
     async def list(self, resource_version: str) -> AsyncGenerator[Listing, None]:
@@ -107,7 +107,7 @@ class _Redacted:
         self.metadata = self._listing.metadata
 
 
-def as_it_is(raw: msgspec.Raw) -> msgspec.Raw:
+def unredacted(raw: msgspec.Raw) -> msgspec.Raw:
     return raw
 
 

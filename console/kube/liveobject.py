@@ -12,7 +12,7 @@ from console.kube.client import UserClient
 from console.kube.clock import Clock, SystemClock
 from console.kube.errors import ApiError, Forbidden, NotFound
 from console.kube.gvr import GVR, Key
-from console.kube.livelist import ENDED, LiveList, Redact, Spawn, as_it_is
+from console.kube.livelist import ENDED, LiveList, Redact, Spawn, unredacted
 from console.kube.store import Decode, P
 
 #: Seconds between two requests.
@@ -36,7 +36,7 @@ class LiveObject(LiveList[P]):
         super().__init__(gvr, decode, {}, spawn, clock=clock)
         self._key = key
         self._client = client
-        self._redact = redact or as_it_is
+        self._redact = redact or unredacted
         self._sleep = (clock or SystemClock()).sleep
         self._refusal: Forbidden | None = None
 

@@ -59,7 +59,7 @@ def managers_of(manifest: Mapping[str, Any]) -> list[Manager]:
     return found
 
 
-def applied_by(managers: Iterable[Manager], name: str) -> Tree:
+def applied_fields(managers: Iterable[Manager], name: str) -> Tree:
     """Return the fields that a manager has applied and would remove by omitting them from the next
     apply.
     """
@@ -67,18 +67,18 @@ def applied_by(managers: Iterable[Manager], name: str) -> Tree:
     return next((manager.fields for manager in wanted), NOTHING)
 
 
-def merged(trees: Iterable[Tree]) -> Tree:
+def merge_trees(trees: Iterable[Tree]) -> Tree:
     """Return the union of the trees."""
     found: dict[str, Any] = {}
     for tree in trees:
         for part, below in tree.items():
-            found[part] = merged((found[part], below)) if part in found else below
+            found[part] = merge_trees((found[part], below)) if part in found else below
     return found
 
 
-def tree_of(paths: Iterable[Path]) -> Tree:
+def tree_of_paths(paths: Iterable[Path]) -> Tree:
     """Return the tree that selects the values at `paths` as wholes."""
-    return merged(_branch(path) for path in paths)
+    return merge_trees(_branch(path) for path in paths)
 
 
 def _branch(path: Path) -> Tree:
@@ -88,7 +88,7 @@ def _branch(path: Path) -> Tree:
     return found
 
 
-def selected(value: Any, tree: Tree, shape: Tree) -> Any:
+def select_fields(value: Any, tree: Tree, shape: Tree) -> Any:
     """Return the part of `value` that is selected by `tree`. List items include their keys.
 
     `shape` is the merged tree of all managers.
@@ -101,17 +101,17 @@ def selected(value: Any, tree: Tree, shape: Tree) -> Any:
             # Owned as a whole, unless other managers own parts of it.
             return {} if _below(shape) else value
         return {
-            name: selected(item, below[f"f:{name}"], under(shape, f"f:{name}"))
+            name: select_fields(item, below[f"f:{name}"], subtree(shape, f"f:{name}"))
             for name, item in value.items()
             if f"f:{name}" in below
         }
     if isinstance(value, list) and below:
-        elements = elements_of(value, shape)
+        elements = list_elements(value, shape)
         if elements is None:
             return value
         keys = _keys(shape)
         return [
-            _selected_item(item, below[element], under(shape, element), keys)
+            _selected_item(item, below[element], subtree(shape, element), keys)
             for element, item in zip(elements, value, strict=True)
             if element in below
         ]
@@ -122,10 +122,10 @@ def _selected_item(item: Any, tree: Tree, shape: Tree, keys: frozenset[str]) -> 
     if not isinstance(item, dict):
         return item
     named = {name: found for name, found in item.items() if name in keys}
-    return {**named, **selected(item, tree, shape)} if _below(tree) else named
+    return {**named, **select_fields(item, tree, shape)} if _below(tree) else named
 
 
-def elements_of(items: Sequence[Any], shape: Tree) -> list[str] | None:
+def list_elements(items: Sequence[Any], shape: Tree) -> list[str] | None:
     """Return the path element of each list item, or None for an atomic list."""
     parts = _below(shape)
     if any(part.startswith("v:") for part in parts):
@@ -140,12 +140,12 @@ def elements_of(items: Sequence[Any], shape: Tree) -> list[str] | None:
     return found if len(set(found)) == len(items) and (parts or not items) else None
 
 
-def is_whole(shape: Tree | None) -> bool:
+def is_atomic(shape: Tree | None) -> bool:
     """Return True for an object that is owned as one value, such as a selector."""
     return shape is not None and not _below(shape)
 
 
-def under(tree: Tree, part: str) -> Tree:
+def subtree(tree: Tree, part: str) -> Tree:
     found = tree.get(part)
     return found if isinstance(found, Mapping) else NOTHING
 

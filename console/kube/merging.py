@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
-from console.kube.managedfields import Path, Tree, elements_of, is_whole, under
+from console.kube.managedfields import Path, Tree, is_atomic, list_elements, subtree
 
 
 class _Absent(Enum):
@@ -39,20 +39,20 @@ class MergeConflict:
     theirs: Any
 
 
-def same(one: Any, other: Any) -> bool:
+def json_equal(one: Any, other: Any) -> bool:
     """Return True if two values are equal in JSON. In Python, True equals 1."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(json_equal(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(json_equal, one, other))
     return bool(one == other)
 
 
-def changes(old: Any, new: Any, shape: Tree | None, path: Path = ()) -> Iterator[Change]:
+def diff(old: Any, new: Any, shape: Tree | None, path: Path = ()) -> Iterator[Change]:
     """Yield the changes from `old` to `new`. `shape` is None if unknown."""
-    if same(old, new):
+    if json_equal(old, new):
         return
     parts = _parts((old, new), shape)
     if parts is None:
@@ -60,8 +60,8 @@ def changes(old: Any, new: Any, shape: Tree | None, path: Path = ()) -> Iterator
         return
     before, after = parts
     for part in dict.fromkeys((*before, *after)):
-        below = under(shape, part) if shape is not None and part in shape else None
-        yield from changes(before.get(part, ABSENT), after.get(part, ABSENT), below, (*path, part))
+        below = subtree(shape, part) if shape is not None and part in shape else None
+        yield from diff(before.get(part, ABSENT), after.get(part, ABSENT), below, (*path, part))
     if list(before) != list(after) and before.keys() == after.keys() and isinstance(old, list):
         # The same items in a different order.
         yield Change(path, old, new)
@@ -75,9 +75,9 @@ def merge(
     base: Any, mine: Any, theirs: Any, shape: Tree | None, choose: Choose, path: Path = ()
 ) -> Any:
     """Merge the changes of `mine` and `theirs` relative to `base`. `choose` resolves conflicts."""
-    if same(mine, theirs) or same(base, theirs):
+    if json_equal(mine, theirs) or json_equal(base, theirs):
         return mine
-    if same(base, mine):
+    if json_equal(base, mine):
         return theirs
     parts = _parts((_begun(base, mine), mine, theirs), shape)
     if parts is None:
@@ -85,7 +85,7 @@ def merge(
     of_base, of_mine, of_theirs = parts
     found: dict[str, Any] = {}
     for part in _order(of_base, of_mine, of_theirs):
-        below = under(shape, part) if shape is not None and part in shape else None
+        below = subtree(shape, part) if shape is not None and part in shape else None
         value = merge(
             of_base.get(part, ABSENT),
             of_mine.get(part, ABSENT),
@@ -119,14 +119,14 @@ def _order(
 def _parts(values: Sequence[Any], shape: Tree | None) -> list[dict[str, Any]] | None:
     """Return the fields or items of each value by path element, or None if the values are atomic."""
     if all(isinstance(value, dict) for value in values):
-        if is_whole(shape) and all(values):
+        if is_atomic(shape) and all(values):
             return None
         return [{f"f:{name}": item for name, item in value.items()} for value in values]
     if shape is None or not all(isinstance(value, list) for value in values):
         return None
     found = []
     for value in values:
-        elements = elements_of(value, shape)
+        elements = list_elements(value, shape)
         if elements is None:
             return None
         found.append(dict(zip(elements, value, strict=True)))
@@ -141,6 +141,6 @@ def merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any
         if isinstance(value, dict) and isinstance(before, dict):
             if below := merge_patch(before, value):
                 found[name] = below
-        elif not same(before, value):
+        elif not json_equal(before, value):
             found[name] = value
     return found

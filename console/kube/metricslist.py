@@ -1,6 +1,6 @@
 """Read the resource usage of nodes and pods from metrics-server.
 
-- No exceptions: failures are returned as a `Problem`.
+- No exceptions: failures are returned as a `UsageProblem`.
 - The response is not trusted: values that are malformed or implausibly large are skipped, and
   the response size is limited.
 
@@ -29,7 +29,7 @@ MOST_BYTES, MOST_OBJECTS = 256 * 1024 * 1024, 500_000
 _CORES, _BYTES = 1e6, 1e18
 
 
-class Problem(StrEnum):
+class UsageProblem(StrEnum):
     """Why there is no data. `WAITING` means no request has been sent yet."""
 
     WAITING = "waiting"
@@ -39,14 +39,14 @@ class Problem(StrEnum):
     UNREADABLE = "unreadable"
 
 
-class Used(NamedTuple):
+class ResourceUsage(NamedTuple):
     """Usage in cores and bytes."""
 
     cpu: float = 0.0
     memory: float = 0.0
 
-    def plus(self, other: "Used") -> "Used":
-        return Used(self.cpu + other.cpu, self.memory + other.memory)
+    def plus(self, other: "ResourceUsage") -> "ResourceUsage":
+        return ResourceUsage(self.cpu + other.cpu, self.memory + other.memory)
 
 
 Add = Callable[[msgspec.Raw], None]
@@ -88,9 +88,9 @@ _node = msgspec.json.Decoder(_NodeMetrics)
 _pod = msgspec.json.Decoder(_PodMetrics)
 
 
-async def nodes_used(lister: Lister) -> tuple[dict[str, Used], Problem | None]:
+async def node_usage(lister: Lister) -> tuple[dict[str, ResourceUsage], UsageProblem | None]:
     """Return the usage of each node by name."""
-    found: dict[str, Used] = {}
+    found: dict[str, ResourceUsage] = {}
 
     def add(raw: msgspec.Raw) -> None:
         item = _node.decode(raw)
@@ -102,20 +102,20 @@ async def nodes_used(lister: Lister) -> tuple[dict[str, Used], Problem | None]:
     return found, problem
 
 
-async def pods_used(
+async def pod_usage(
     lister: Lister, namespaces: Sequence[str]
-) -> tuple[dict[Key, Used], Problem | None]:
+) -> tuple[dict[Key, ResourceUsage], UsageProblem | None]:
     """Return the usage of the pods in `namespaces` ("" for all).
 
     The result is empty if any of the namespaces could not be read.
     """
-    found: dict[Key, Used] = {}
+    found: dict[Key, ResourceUsage] = {}
 
     def add(raw: msgspec.Raw) -> None:
         item = _pod.decode(raw)
-        total = Used()
+        total = ResourceUsage()
         for container in item.containers or ():
-            total = total.plus(_used(container.usage) or Used())
+            total = total.plus(_used(container.usage) or ResourceUsage())
         found[Key(item.metadata.namespace, item.metadata.name)] = total
 
     for namespace in namespaces:
@@ -125,7 +125,7 @@ async def pods_used(
     return found, None
 
 
-async def _listed(lister: Lister, gvr: GVR, namespace: str, add: Add) -> Problem | None:
+async def _listed(lister: Lister, gvr: GVR, namespace: str, add: Add) -> UsageProblem | None:
     """Pass each object of a list to `add`. Return None on success; malformed objects are skipped."""
     seen = good = 0
     try:
@@ -137,19 +137,19 @@ async def _listed(lister: Lister, gvr: GVR, namespace: str, add: Add) -> Problem
                 for raw in raws:
                     seen += 1
                     if seen > MOST_OBJECTS:
-                        return Problem.UNREADABLE
+                        return UsageProblem.UNREADABLE
                     good += _added(add, raw)
                 # Yield to the event loop: a batch has thousands of objects.
                 await asyncio.sleep(0)
     except NotFound:
-        return Problem.ABSENT
+        return UsageProblem.ABSENT
     except Forbidden:
-        return Problem.FORBIDDEN
+        return UsageProblem.FORBIDDEN
     except (ApiError, TimeoutError):
-        return Problem.UNAVAILABLE
+        return UsageProblem.UNAVAILABLE
     except (msgspec.DecodeError, UnicodeError, RecursionError, _TooMuch):
-        return Problem.UNREADABLE
-    return Problem.UNREADABLE if seen and not good else None
+        return UsageProblem.UNREADABLE
+    return UsageProblem.UNREADABLE if seen and not good else None
 
 
 class _TooMuch(Exception):
@@ -173,10 +173,10 @@ def _added(add: Add, raw: msgspec.Raw) -> bool:
     return True
 
 
-def _used(amounts: _Amounts) -> Used | None:
+def _used(amounts: _Amounts) -> ResourceUsage | None:
     cpu, memory = parse_quantity(str(amounts.cpu)), parse_quantity(str(amounts.memory))
     if cpu is None or memory is None:
         return None
     if not (0 <= cpu <= _CORES and 0 <= memory <= _BYTES):
         return None
-    return Used(float(cpu), float(memory))
+    return ResourceUsage(float(cpu), float(memory))

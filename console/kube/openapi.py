@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from console.kube.errors import ServerError
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 
 T = TypeVar("T")
 
@@ -98,5 +98,5 @@ def _decode(body: bytes, shape: type[T]) -> T:
     try:
         return msgspec.json.decode(body, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
-        why = Sentence("The response from the Kubernetes API is not an OpenAPI document")
+        why = Message("The response from the Kubernetes API is not an OpenAPI document")
         raise ServerError(502, why) from error

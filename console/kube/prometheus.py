@@ -16,7 +16,7 @@ import aiohttp
 import msgspec
 
 from console.kube.clock import Clock, SystemClock
-from console.kube.metricslist import Problem
+from console.kube.metricslist import UsageProblem
 from console.kube.usage import KEPT, UsageHistory
 
 #: Seconds, bytes, seconds, and the number of cached responses.
@@ -29,11 +29,11 @@ _MEMORY = "sum(container_memory_working_set_bytes{{{where}}})"
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class HistoryResult:
     """A usage history. `problem` is None on success, even if the history is empty."""
 
     history: UsageHistory = UsageHistory()
-    problem: Problem | None = None
+    problem: UsageProblem | None = None
 
 
 class _Series(msgspec.Struct):
@@ -57,15 +57,17 @@ class Prometheus:
     def __init__(self, url: str, clock: Clock | None = None) -> None:
         self._url = f"{url.rstrip('/')}/api/v1/query_range"
         self._clock = clock or SystemClock()
-        self._known: OrderedDict[tuple[str, int], tuple[float, Past]] = OrderedDict()
+        self._known: OrderedDict[tuple[str, int], tuple[float, HistoryResult]] = OrderedDict()
 
-    async def usage_history(self, namespaces: Collection[str] | None, *, seconds: int) -> Past:
+    async def usage_history(
+        self, namespaces: Collection[str] | None, *, seconds: int
+    ) -> HistoryResult:
         """Return CPU and memory of the pods in `namespaces` (None for all) in `KEPT` steps until
         now.
         """
         where = _where(namespaces)
         if where is None:
-            return Past()
+            return HistoryResult()
         now, key = self._clock.monotonic(), (where, seconds)
         known = self._known.get(key)
         if known is not None and now - known[0] < FRESH:
@@ -77,17 +79,17 @@ class Prometheus:
             self._known.popitem(last=False)
         return found
 
-    async def _asked(self, where: str, seconds: int) -> Past:
+    async def _asked(self, where: str, seconds: int) -> HistoryResult:
         timeout = aiohttp.ClientTimeout(total=TIMEOUT)
         try:
             async with aiohttp.ClientSession(timeout=timeout, trust_env=False) as session:
                 cpu = await self._range(session, _CPU.format(where=where), seconds)
                 memory = await self._range(session, _MEMORY.format(where=where), seconds)
         except (aiohttp.ClientError, TimeoutError, OSError):
-            return Past(problem=Problem.UNAVAILABLE)
+            return HistoryResult(problem=UsageProblem.UNAVAILABLE)
         except (msgspec.DecodeError, UnicodeError, RecursionError, ValueError):
-            return Past(problem=Problem.UNREADABLE)
-        return Past(UsageHistory(cpu, memory))
+            return HistoryResult(problem=UsageProblem.UNREADABLE)
+        return HistoryResult(UsageHistory(cpu, memory))
 
     async def _range(
         self, session: aiohttp.ClientSession, query: str, seconds: int

@@ -25,16 +25,16 @@ import msgspec
 from console.kube.clock import Clock
 from console.kube.errors import (
     ApiError,
-    Distrusted,
     Gone,
     ServerError,
     Unauthorized,
     Unavailable,
+    UntrustedCertificate,
 )
 from console.kube.listwatch import Source, WatchEvent
 from console.kube.ratelimit import Backoff
-from console.kube.sentences import Sentence
-from console.kube.store import UNREADABLE, older
+from console.kube.sentences import Message
+from console.kube.store import UNREADABLE, is_older
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class _Wait(NamedTuple):
         return _Wait(max(self.asked, min(self.seconds, seconds)), self.asked)
 
 
-class Replacing(Protocol):
+class ListSink(Protocol):
     """Receives a list in batches. Nothing is visible before `commit`."""
 
     def add(self, raws: Sequence[msgspec.Raw]) -> None: ...
@@ -68,7 +68,7 @@ class Replacing(Protocol):
 class Sink(Protocol):
     """The target of a reflector. Methods are called in order, on the reflector's loop."""
 
-    def replacing(self) -> Replacing: ...
+    def replacing(self) -> ListSink: ...
 
     def event(self, event: WatchEvent) -> str:
         """Apply an event. Return the object's resourceVersion, or "" if it cannot be decoded."""
@@ -105,7 +105,7 @@ def _version_of(event: WatchEvent) -> str:
 
 
 def _not_understood() -> ServerError:
-    return ServerError(502, Sentence("The response from the Kubernetes API could not be parsed"))
+    return ServerError(502, Message("The response from the Kubernetes API could not be parsed"))
 
 
 class Reflector:
@@ -163,16 +163,14 @@ class Reflector:
             # Not a failure: the server has compacted our resourceVersion, so list again.
             log.info("%s: listing again, the server has compacted its history", self._name)
             self._resource_version = ""
-            self._sink.disconnected(
-                Sentence("The Kubernetes API no longer has the earlier changes")
-            )
+            self._sink.disconnected(Message("The Kubernetes API no longer has the earlier changes"))
             return _Wait(self._relists.next())
         except ApiError as error:
             return await self._failed(error)
         except UNREADABLE as error:
             log.info("%s: %s", self._name, error)
             return await self._failed(
-                Unavailable(Sentence("The response from the Kubernetes API was incomplete"))
+                Unavailable(Message("The response from the Kubernetes API was incomplete"))
             )
         except Exception:
             # An unexpected response of a server or proxy must not end this task.
@@ -218,7 +216,7 @@ class Reflector:
             return _Wait(0.0)
         # Avoid a busy loop when watches end immediately again and again.
         delay = self._backoff.next()
-        self._sink.disconnected(Sentence("The Kubernetes API closed the connection"))
+        self._sink.disconnected(Message("The Kubernetes API closed the connection"))
         return _Wait(delay)
 
     def wake(self) -> None:
@@ -237,7 +235,7 @@ class Reflector:
         A watch from a version that the server has not reached would be silent until it does.
         """
         latest = await self._source.latest()
-        if older(latest, self._resource_version):
+        if is_older(latest, self._resource_version):
             log.warning("%s: listing again, the server was restored to an older state", self._name)
             self._resource_version = ""
 
@@ -276,7 +274,7 @@ class Reflector:
         """Notify the sink and return the delay."""
         self._lost = True
         delay = self._backoff.next()
-        if isinstance(error, Unauthorized | Distrusted):
+        if isinstance(error, Unauthorized | UntrustedCertificate):
             await self._source.reload()
         if isinstance(error, ServerError):
             self._server_errors += 1

@@ -8,29 +8,29 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from console.kube.derived import Derived
-from console.kube.gvr import Key, named
+from console.kube.gvr import Key, matching_keys
 from console.kube.projections.pod import Pod
-from console.kube.projections.reserved import NOTHING, Reserved
+from console.kube.projections.reserved import NO_RESOURCES, Reserved
 from console.kube.store import Entry, Store
 
 
-class Held(NamedTuple):
+class ReservationTotal(NamedTuple):
     """The number of pods and their total reservations."""
 
     pods: int = 0
-    reserved: Reserved = NOTHING
+    reserved: Reserved = NO_RESOURCES
 
-    def plus(self, other: "Held") -> "Held":
-        return Held(self.pods + other.pods, self.reserved.plus(other.reserved))
+    def plus(self, other: "ReservationTotal") -> "ReservationTotal":
+        return ReservationTotal(self.pods + other.pods, self.reserved.plus(other.reserved))
 
 
-NONE = Held()
+NO_RESERVATIONS = ReservationTotal()
 
 
 class _Place(NamedTuple):
     namespace: str
     node: str
-    held: Held
+    held: ReservationTotal
 
 
 class Reservations(Derived[Pod]):
@@ -43,35 +43,37 @@ class Reservations(Derived[Pod]):
     def __init__(self, store: Store[Pod]) -> None:
         super().__init__(store)
         self._places: dict[Key, _Place] = {}
-        self._parts: dict[str, dict[str, Held]] = {}
-        self._nodes: dict[str, Held] = {}
-        self._namespaces: dict[str, Held] = {}
-        self._all = NONE
+        self._parts: dict[str, dict[str, ReservationTotal]] = {}
+        self._nodes: dict[str, ReservationTotal] = {}
+        self._namespaces: dict[str, ReservationTotal] = {}
+        self._all = NO_RESERVATIONS
 
     def __len__(self) -> int:
         return len(self._places)
 
     def total(
         self, namespaces: Collection[str] | None, names: Collection[Key] = frozenset()
-    ) -> Held:
+    ) -> ReservationTotal:
         with self.current():
             if namespaces is None:
                 return self._all
-            found = (self._namespaces.get(namespace, NONE) for namespace in namespaces)
+            found = (self._namespaces.get(namespace, NO_RESERVATIONS) for namespace in namespaces)
             return _sum((*found, *(place.held for place in self._single(namespaces, names))))
 
     def by_namespace(
         self, namespaces: Collection[str] | None, names: Collection[Key] = frozenset()
-    ) -> dict[str, Held]:
+    ) -> dict[str, ReservationTotal]:
         with self.current():
             if namespaces is None:
                 return dict(self._namespaces)
             found = {n: held for n in namespaces if (held := self._namespaces.get(n))}
             for place in self._single(namespaces, names):
-                found[place.namespace] = found.get(place.namespace, NONE).plus(place.held)
+                found[place.namespace] = found.get(place.namespace, NO_RESERVATIONS).plus(
+                    place.held
+                )
             return found
 
-    def by_node(self) -> dict[str, Held]:
+    def by_node(self) -> dict[str, ReservationTotal]:
         """Return the reservations of all pods by node."""
         with self.current():
             return dict(self._nodes)
@@ -81,10 +83,10 @@ class Reservations(Derived[Pod]):
         node: str,
         namespaces: Collection[str] | None,
         names: Collection[Key] = frozenset(),
-    ) -> Held:
+    ) -> ReservationTotal:
         with self.current():
             if namespaces is None:
-                return self._nodes.get(node, NONE)
+                return self._nodes.get(node, NO_RESERVATIONS)
             here = self._parts.get(node, {})
             found = [here[namespace] for namespace in namespaces if namespace in here]
             single = self._single(namespaces, names)
@@ -92,12 +94,12 @@ class Reservations(Derived[Pod]):
 
     def _single(self, counted: Collection[str], names: Collection[Key]) -> Iterable[_Place]:
         """Return the pods in `names` that are not in the `counted` namespaces."""
-        keys = named(self._places.keys(), names)
+        keys = matching_keys(self._places.keys(), names)
         return [self._places[key] for key in keys if key.namespace not in counted]
 
     def _rebuild(self, entries: Mapping[Key, Entry[Pod]]) -> None:
         self._places, self._parts, self._nodes, self._namespaces = {}, {}, {}, {}
-        self._all = NONE
+        self._all = NO_RESERVATIONS
         for key, entry in entries.items():
             self._apply(key, entry)
 
@@ -113,7 +115,7 @@ class Reservations(Derived[Pod]):
             self._add(place, place.held)
             self._places[key] = place
 
-    def _add(self, place: _Place, held: Held) -> None:
+    def _add(self, place: _Place, held: ReservationTotal) -> None:
         self._all = self._all.plus(held)
         _put(self._namespaces, place.namespace, held)
         _put(self._nodes, place.node, held)
@@ -127,23 +129,23 @@ def _place(entry: Entry[Pod]) -> _Place | None:
     pod = entry.projection
     if pod.reserved is None:
         return None
-    return _Place(entry.key.namespace, pod.node, Held(1, pod.reserved))
+    return _Place(entry.key.namespace, pod.node, ReservationTotal(1, pod.reserved))
 
 
-def _negative(held: Held) -> Held:
-    return Held(-held.pods, Reserved(*(-amount for amount in held.reserved)))
+def _negative(held: ReservationTotal) -> ReservationTotal:
+    return ReservationTotal(-held.pods, Reserved(*(-amount for amount in held.reserved)))
 
 
-def _put(sums: dict[str, Held], name: str, held: Held) -> None:
-    found = sums.get(name, NONE).plus(held)
+def _put(sums: dict[str, ReservationTotal], name: str, held: ReservationTotal) -> None:
+    found = sums.get(name, NO_RESERVATIONS).plus(held)
     if found.pods:
         sums[name] = found
     else:
         sums.pop(name, None)
 
 
-def _sum(several: Iterable[Held]) -> Held:
-    found = NONE
+def _sum(several: Iterable[ReservationTotal]) -> ReservationTotal:
+    found = NO_RESERVATIONS
     for held in several:
         found = found.plus(held)
     return found

@@ -16,15 +16,15 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from console.kube.allocator import give_back_what_is_freed
+from console.kube.allocator import fix_malloc_thresholds
 from console.kube.cachewait import wait_until
 from console.kube.client import ConsoleClient, Endpoint, ReaderClient, Transport, UserClient
 from console.kube.clock import Clock, SystemClock
 from console.kube.corethread import CoreThread
 from console.kube.credentials import Credentials
-from console.kube.discovery import Types
+from console.kube.discovery import CustomTypes
 from console.kube.errors import Forbidden
-from console.kube.factory import IDLE, Factory
+from console.kube.factory import IDLE, InformerFactory
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -37,7 +37,7 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.heartbeat import Heartbeat
-from console.kube.history import STEP, History
+from console.kube.history import STEP, EventRates
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.informerbuilder import ClusterInformerBuilder
@@ -45,11 +45,11 @@ from console.kube.kubeconfig import CONSOLE, READER, WRITER
 from console.kube.livelist import LiveList, UserReader, UserSource
 from console.kube.liveobject import LiveObject
 from console.kube.recentdeletions import RecentDeletions
-from console.kube.scopes import configured_namespaces, is_the_clusters
+from console.kube.scopes import configured_namespaces, is_builtin_cluster_scoped
 from console.kube.typewatch import TypeWatch
 from console.kube.uncached import UNCACHED
-from console.kube.usage import Usage
-from console.kube.window import Window
+from console.kube.usage import UsageReader
+from console.kube.window import RecentEvents
 
 #: Types that define the reader's permissions. An informer may be waiting for such a change.
 RIGHTS = (ROLES, ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS)
@@ -87,9 +87,9 @@ class Runtime:
         self.console = ConsoleClient(self._transports[CONSOLE])
         self._thread = CoreThread(self.close_connections)
         self._builder = ClusterInformerBuilder(reader, given, self.clock)
-        self.types: Types = self._builder.types
+        self.types: CustomTypes = self._builder.types
         self.recent_deletions = RecentDeletions(lambda gvr: self.informers().get(gvr), self.clock)
-        self._factory = Factory(
+        self._factory = InformerFactory(
             self._builder,
             self.spawn,
             self.clock,
@@ -106,8 +106,8 @@ class Runtime:
         heartbeat = ReaderClient(self._transports["heartbeat"])
         self._heartbeat = Heartbeat(heartbeat, lambda: self.informers().values(), self.clock)
         self._type_watch = TypeWatch(self.types, self._factory)
-        self.history = History(self.clock)
-        self.usage = Usage(
+        self.history = EventRates(self.clock)
+        self.usage = UsageReader(
             reader,
             self.clock,
             namespaces=self._builder.namespaces_of(POD_METRICS),
@@ -123,7 +123,7 @@ class Runtime:
 
     def start(self) -> None:
         """Start the core thread and return when it runs."""
-        give_back_what_is_freed()
+        fix_malloc_thresholds()
         self._thread.start()
         self._factory.pin(CUSTOM_RESOURCE_DEFINITIONS)
         self.spawn(self._heartbeat.run())
@@ -148,7 +148,9 @@ class Runtime:
         If the console is restricted to namespaces, readiness does not wait for cluster-scoped
         kinds.
         """
-        self.required = tuple(gvr for gvr in gvrs if not (self._confined and is_the_clusters(gvr)))
+        self.required = tuple(
+            gvr for gvr in gvrs if not (self._confined and is_builtin_cluster_scoped(gvr))
+        )
         for gvr in gvrs:
             self._factory.pin(gvr)
 
@@ -233,7 +235,7 @@ class Runtime:
             self._factory.sweep()
             informers = self.informers()
             for informer in informers.values():
-                if isinstance(informer, Window):
+                if isinstance(informer, RecentEvents):
                     informer.tidy()
             self.history.sample(informers)
 

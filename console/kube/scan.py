@@ -13,7 +13,7 @@ import msgspec
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
 
 
-def split(text: bytes) -> list[msgspec.Raw]:
+def split_objects(text: bytes) -> list[msgspec.Raw]:
     """Split comma-separated objects. Raise `msgspec.DecodeError`."""
     objects: list[msgspec.Raw] = []
     start = depth = 0
@@ -37,7 +37,7 @@ def end_of_array(text: bytes) -> int:
     raise msgspec.DecodeError("the array is not closed")
 
 
-def member(text: bytes, name: bytes) -> bytes:
+def find_member(text: bytes, name: bytes) -> bytes:
     """Return the object or array at key `name` of the outermost object, or b"" if it is missing."""
     depth, wanted, start = 0, b'"%b"' % name, -1
     for token in _TOKEN.finditer(text):

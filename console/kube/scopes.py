@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from console.kube.credentials import NoCluster
-from console.kube.discovery import Types
+from console.kube.discovery import CustomTypes
 from console.kube.gvr import GVR
 
 VARIABLE = "NAMESPACES"
@@ -68,7 +68,7 @@ def is_label(name: str) -> bool:
     return _LABEL.fullmatch(name) is not None
 
 
-def is_namespaced(gvr: GVR, types: Types) -> bool:
+def is_namespaced(gvr: GVR, types: CustomTypes) -> bool:
     custom = types.get(gvr)
     if custom is not None:
         return custom.namespaced
@@ -76,7 +76,7 @@ def is_namespaced(gvr: GVR, types: Types) -> bool:
     return gvr.resource not in known
 
 
-def is_the_clusters(gvr: GVR) -> bool:
+def is_builtin_cluster_scoped(gvr: GVR) -> bool:
     """Return True for built-in cluster-scoped types, which a namespaced Role cannot grant."""
     return gvr.resource in _CLUSTER_SCOPED.get(gvr.group, frozenset())
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _PREFIX = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
@@ -23,7 +23,7 @@ class SelectorError(ValueError):
     """The selector is invalid. `sentence` is the reason, as a message for users."""
 
     def __init__(self, template: str, **params: str) -> None:
-        self.sentence = Sentence(template, **params)
+        self.sentence = Message(template, **params)
         super().__init__(self.sentence)
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from console.kube.errors import ServerError
 from console.kube.gvr import GVR
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 from console.kube.store import UNREADABLE
 
 
@@ -26,22 +26,22 @@ class _ResourceList(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class CreatableType:
     """A type whose objects can be created."""
 
     gvr: GVR
     namespaced: bool
 
 
-def creatable(body: bytes, group: str, version: str) -> Mapping[str, Served]:
+def creatable_types(body: bytes, group: str, version: str) -> Mapping[str, CreatableType]:
     """Return the creatable types by kind. Raise `ServerError`."""
     try:
         found = msgspec.json.decode(body, type=_ResourceList)
     except UNREADABLE as error:
-        why = Sentence("The response from the Kubernetes API is not a list of resource types")
+        why = Message("The response from the Kubernetes API is not a list of resource types")
         raise ServerError(502, why) from error
     return {
-        one.kind: Served(GVR(group, version, one.name), one.namespaced)
+        one.kind: CreatableType(GVR(group, version, one.name), one.namespaced)
         for one in found.resources
         # A name with a slash is a subresource.
         if "/" not in one.name and "create" in one.verbs

@@ -12,7 +12,7 @@ T = TypeVar("T", bound=Hashable)
 _LIMIT = 50_000
 
 
-class Pool:
+class InternPool:
     """Return the first of equal values."""
 
     def __init__(self, limit: int = _LIMIT) -> None:
@@ -26,7 +26,7 @@ class Pool:
         return cast(T, self._known.setdefault(value, value))
 
 
-class Last:
+class LabelInterner:
     """Share the labels of consecutive objects with the same owner.
 
     Replicas have the same labels. Looking them up by owner requires no key made of the labels,

@@ -23,7 +23,7 @@ import msgspec
 
 from console.kube.gvr import Key
 from console.kube.packing import ENOUGH, SAMPLES, Packer, without_managed_fields
-from console.kube.scan import member
+from console.kube.scan import find_member
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ Decode = Callable[[bytes | msgspec.Raw], tuple[P, str, msgspec.Raw]]
 
 
 @runtime_checkable
-class Comparing(Protocol[P]):
+class ReusingDecode(Protocol[P]):
     """A `Decode` that can reuse earlier results."""
 
     def reusing(self, known: Callable[[Key], P | None]) -> Decode[P]:
@@ -182,7 +182,7 @@ class Store(Generic[P]):
             return self._lose(raw)
         key, version = entry.key, entry.resource_version
         known = self._entries.get(key)
-        if known is not None and older(version, known.resource_version):
+        if known is not None and is_older(version, known.resource_version):
             return None, version
         if event == "DELETED":
             if known is None:
@@ -204,7 +204,7 @@ class Store(Generic[P]):
         """
         key, version = identity(raw)
         known = self._entries.get(key) if key is not None else None
-        if key is None or known is None or older(version, known.resource_version):
+        if key is None or known is None or is_older(version, known.resource_version):
             return None, version
         del self._entries[key]
         self.bytes_packed -= len(known.packed)
@@ -286,7 +286,7 @@ class Store(Generic[P]):
         self._resource_version = resource_version
 
     def _comparing(self, decode: Decode[P]) -> Decode[P]:
-        return decode.beside(self._known) if isinstance(decode, Comparing) else decode
+        return decode.beside(self._known) if isinstance(decode, ReusingDecode) else decode
 
     def _known(self, key: Key) -> P | None:
         entry = self._entries.get(key)
@@ -365,7 +365,7 @@ def identity(raw: bytes | msgspec.Raw) -> tuple[Key | None, str]:
         found = _identified.decode(raw).metadata
     except RecursionError:
         try:
-            found = _identity.decode(member(bytes(raw), b"metadata"))
+            found = _identity.decode(find_member(bytes(raw), b"metadata"))
         except UNREADABLE:
             return None, ""
     except UNREADABLE:
@@ -373,7 +373,7 @@ def identity(raw: bytes | msgspec.Raw) -> tuple[Key | None, str]:
     return Key(found.namespace, found.name), found.resourceVersion
 
 
-def older(version: str, than: str) -> bool:
+def is_older(version: str, than: str) -> bool:
     """Return True if `version` is older than `than`.
 
     Within a type, resourceVersions are ordered integers (KEP-5504). Other values count as newer.

@@ -19,7 +19,7 @@ from kubernetes import client as official
 
 from console.kube.errors import ApiError, Unauthorized, Unavailable
 from console.kube.kubeconfig import ISSUER, NAMESPACE, service_account
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ def claims_of(token: str) -> Claims:
         return Claims()
 
 
-def is_of_issuer(token: str) -> bool:
+def is_issuer_token(token: str) -> bool:
     name = service_account(ISSUER)
     return claims_of(token).subject == f"system:serviceaccount:{NAMESPACE}:{name}"
 
@@ -81,7 +81,7 @@ def request_token(configuration: official.Configuration, role: str, seconds: int
     except official.ApiException as error:
         if error.status == 401:
             raise Unauthorized(
-                401, Sentence("The console's credentials have expired or were revoked")
+                401, Message("The console's credentials have expired or were revoked")
             ) from error
         raise _no_token(str(error.status), name) from error
     except (urllib3.exceptions.HTTPError, OSError, ValueError, TypeError, KeyError) as error:
@@ -93,7 +93,7 @@ def request_token(configuration: official.Configuration, role: str, seconds: int
 
 def _no_token(why: str, name: str) -> Unavailable:
     log.info("Cannot get a token of %s: %s", name, why or "the response has none")
-    return Unavailable(Sentence("The Kubernetes API did not issue a token to the console"))
+    return Unavailable(Message("The Kubernetes API did not issue a token to the console"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class _Token:
     ends: float = 0.0
 
 
-class Requested:
+class RenewedToken:
     """A token that is renewed before it expires. `ask` raises `ApiError`."""
 
     def __init__(self, ask: Callable[[], str]) -> None:

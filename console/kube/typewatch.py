@@ -2,8 +2,8 @@
 
 from collections.abc import Hashable
 
-from console.kube.discovery import CustomType, Types, definition_of
-from console.kube.factory import Factory
+from console.kube.discovery import CustomType, CustomTypes, definition_of
+from console.kube.factory import InformerFactory
 from console.kube.gvr import GVR, Key
 from console.kube.projections import DECODERS
 
@@ -11,7 +11,7 @@ from console.kube.projections import DECODERS
 class TypeWatch:
     """Call `changed` for every change of a CustomResourceDefinition, on the core thread."""
 
-    def __init__(self, types: Types, factory: Factory) -> None:
+    def __init__(self, types: CustomTypes, factory: InformerFactory) -> None:
         self._types = types
         self._factory = factory
         self._shapes: dict[GVR, Hashable] = {}

@@ -3,7 +3,7 @@
 - Each type is listed once every `STEP` seconds regardless of the number of users, and only
   within `IDLE` seconds after the last `read`, because a large cluster's response is megabytes.
   Pages never wait for it.
-- A `Reading` never changes. Add a listener to be notified of the next one.
+- A `UsageSample` never changes. Add a listener to be notified of the next one.
 - Memory is bounded: the last reading, and `KEPT` 4-byte numbers per node and namespace. A failed
   step is recorded as NaN, not 0.
 """
@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from console.kube.clock import Clock
 from console.kube.gvr import Key
-from console.kube.metricslist import Lister, Problem, Used, nodes_used, pods_used
+from console.kube.metricslist import Lister, ResourceUsage, UsageProblem, node_usage, pod_usage
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ TOTAL = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class UsageSample:
     """Usage at one moment.
 
     `at` is the time of the last successful reading. `problem` and `node_problem` are the reasons
@@ -45,11 +45,11 @@ class Reading:
     """
 
     at: datetime | None = None
-    nodes: Mapping[str, Used] = field(default_factory=dict)
-    pods: Mapping[Key, Used] = field(default_factory=dict)
-    namespaces: Mapping[str, Used] = field(default_factory=dict)
-    problem: Problem | None = Problem.WAITING
-    node_problem: Problem | None = Problem.WAITING
+    nodes: Mapping[str, ResourceUsage] = field(default_factory=dict)
+    pods: Mapping[Key, ResourceUsage] = field(default_factory=dict)
+    namespaces: Mapping[str, ResourceUsage] = field(default_factory=dict)
+    problem: UsageProblem | None = UsageProblem.WAITING
+    node_problem: UsageProblem | None = UsageProblem.WAITING
 
 
 class UsageHistory(NamedTuple):
@@ -59,7 +59,7 @@ class UsageHistory(NamedTuple):
     memory: Sequence[float] = ()
 
 
-class Usage:
+class UsageReader:
     """Read usage periodically.
 
     `namespaces` are the namespaces whose pods are listed, "" for all. `whole` is True if nodes
@@ -82,13 +82,13 @@ class Usage:
         self._running = False
         self._lock = Lock()
         self._listeners: Mapping[object, Callable[[], None]] = {}
-        self._reading = Reading()
+        self._reading = UsageSample()
         self._nodes: Mapping[str, UsageHistory] = {}
         self._spaces: Mapping[str, UsageHistory] = {}
 
     # Any thread.
 
-    def read(self) -> Reading:
+    def read(self) -> UsageSample:
         """Return the last reading, and continue to take readings for `IDLE` seconds."""
         self._looked = self._clock.monotonic()
         return self._reading
@@ -162,12 +162,12 @@ class Usage:
         """Take one reading now. Never raises."""
         old = self._reading
         nodes, node_problem = await self._nodes_now()
-        pods, problem = await pods_used(self._lister, self._namespaces)
+        pods, problem = await pod_usage(self._lister, self._namespaces)
         spaces = _by_namespace(pods)
         self._nodes = _longer(self._nodes, nodes, failed=node_problem is not None)
         self._spaces = _longer(self._spaces, spaces, failed=problem is not None)
         worked = problem is None or node_problem is None
-        self._reading = Reading(
+        self._reading = UsageSample(
             at=self._clock.now() if worked else old.at,
             nodes=nodes if node_problem is None else {},
             pods=pods if problem is None else {},
@@ -182,36 +182,36 @@ class Usage:
             except Exception:
                 log.exception("A listener of usage failed")
 
-    async def _nodes_now(self) -> tuple[dict[str, Used], Problem | None]:
+    async def _nodes_now(self) -> tuple[dict[str, ResourceUsage], UsageProblem | None]:
         if not self._whole:
-            return {}, Problem.FORBIDDEN
-        found, problem = await nodes_used(self._lister)
+            return {}, UsageProblem.FORBIDDEN
+        found, problem = await node_usage(self._lister)
         return _with_total(found), problem
 
 
-def _by_namespace(pods: Mapping[Key, Used]) -> dict[str, Used]:
-    found: dict[str, Used] = {}
+def _by_namespace(pods: Mapping[Key, ResourceUsage]) -> dict[str, ResourceUsage]:
+    found: dict[str, ResourceUsage] = {}
     for key, used in pods.items():
-        found[key.namespace] = found.get(key.namespace, Used()).plus(used)
+        found[key.namespace] = found.get(key.namespace, ResourceUsage()).plus(used)
     return _with_total(found)
 
 
-def _with_total(found: dict[str, Used]) -> dict[str, Used]:
-    total = Used()
+def _with_total(found: dict[str, ResourceUsage]) -> dict[str, ResourceUsage]:
+    total = ResourceUsage()
     for used in found.values():
         total = total.plus(used)
     return {**found, TOTAL: total}
 
 
 def _longer(
-    series: Mapping[str, UsageHistory], now: Mapping[str, Used], *, failed: bool
+    series: Mapping[str, UsageHistory], now: Mapping[str, ResourceUsage], *, failed: bool
 ) -> dict[str, UsageHistory]:
     """Append one step. Names that disappeared are dropped, unless the reading failed."""
-    step = dict.fromkeys(series, Used(math.nan, math.nan)) if failed else now
+    step = dict.fromkeys(series, ResourceUsage(math.nan, math.nan)) if failed else now
     return {name: _and(series.get(name, UsageHistory()), used) for name, used in step.items()}
 
 
-def _and(history: UsageHistory, used: Used) -> UsageHistory:
+def _and(history: UsageHistory, used: ResourceUsage) -> UsageHistory:
     return UsageHistory(
         array("f", (*history.cpu[1 - KEPT :], used.cpu)),
         array("f", (*history.memory[1 - KEPT :], used.memory)),

@@ -15,9 +15,9 @@ import msgspec
 
 from console.kube.clock import Clock
 from console.kube.gvr import GVR, Key
-from console.kube.informer import Gathering, Informer
+from console.kube.informer import Informer, ListReceiver
 from console.kube.listwatch import WatchEvent
-from console.kube.projections.meta import utc
+from console.kube.projections.meta import as_utc
 from console.kube.store import UNREADABLE, Decode, P
 
 LIMIT = 5_000
@@ -57,11 +57,11 @@ def last_seen(raw: msgspec.Raw) -> tuple[Key, datetime] | None:
         return None
     observed = event.series.lastObservedTime if event.series else None
     times = (observed, event.lastTimestamp, event.eventTime, event.metadata.creationTimestamp)
-    known = [when for time in times if (when := utc(time)) is not None]
+    known = [when for time in times if (when := as_utc(time)) is not None]
     return Key(event.metadata.namespace, event.metadata.name), max(known, default=_LONG_AGO)
 
 
-class Window(Informer[P]):
+class RecentEvents(Informer[P]):
     def __init__(
         self,
         gvr: GVR,
@@ -91,7 +91,7 @@ class Window(Informer[P]):
             self.tidy()
         return version
 
-    def receive_list(self, namespace: str) -> Gathering:
+    def receive_list(self, namespace: str) -> ListReceiver:
         return _Newest(self, super().receive_list(namespace))
 
     def note(self, key: Key, when: datetime | None = None) -> None:
@@ -120,7 +120,7 @@ class Window(Informer[P]):
 class _Newest:
     """Keep the newest `limit` objects of a list and drop the others as they arrive."""
 
-    def __init__(self, window: Window[P], gathering: Gathering) -> None:
+    def __init__(self, window: RecentEvents[P], gathering: ListReceiver) -> None:
         self._note, self._tidy = window.note, window.tidy
         self._limit, self._horizon = window.limit, window.horizon
         self._gathering = gathering

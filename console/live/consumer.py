@@ -35,7 +35,7 @@ from console.live.sharedviews import get_shared_views
 from console.live.subscribe import BadMessage, Subscription, read_message
 from console.ui.access import Access, require_access
 from console.ui.clusters import Cluster, clusters
-from console.ui.decisions import Denied, knows
+from console.ui.decisions import Denied, may_know_kind
 from console.ui.reading import TooManyProjects
 from console.ui.states import denied_text
 
@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 SESSION_OVER, NO_RIGHT, POLICY, TOO_BIG, BROKEN = 4401, 4403, 1008, 1009, 1013
 
 
-class BareSocket(AsyncWebsocketConsumer):
+class BaseWebsocketConsumer(AsyncWebsocketConsumer):
     """Websocket consumer without channel layers and without database cleanup.
 
     Channel layers would run two more tasks per connection. Channels also checks database
@@ -65,7 +65,7 @@ class BareSocket(AsyncWebsocketConsumer):
         raise StopConsumer
 
 
-class LiveConsumer(BareSocket):
+class LiveConsumer(BaseWebsocketConsumer):
     cap: SocketCap = sockets
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -141,7 +141,7 @@ class LiveConsumer(BareSocket):
         self._lang = subscription.lang
         place = subscription.place
         with translation.override(self._lang):
-            if not knows(self.access_in(place.cluster), place.kind):
+            if not may_know_kind(self.access_in(place.cluster), place.kind):
                 raise BadMessage(404, str(_("The page at this address has no live updates.")))
             get_session_monitor().watch_permissions(place.cluster)
             shared_view = get_shared_views().join_view(
@@ -220,7 +220,7 @@ class LiveConsumer(BareSocket):
             self._account = ""
 
 
-class RefuseConsumer(BareSocket):
+class RefuseConsumer(BaseWebsocketConsumer):
     """Refuses unknown websocket URLs: closing before accepting returns 403."""
 
     async def connect(self) -> None:

@@ -15,10 +15,10 @@ from console.kube.gvr import GVR
 from console.kube.informer import Informer
 from console.live import frames
 from console.live.mailbox import Mail
-from console.live.view import Known, View
+from console.live.view import ClientState, View
 from console.ui.access import Access
-from console.ui.detail import Part, detail, etag_of, gone_part, panel_id
-from console.ui.places import DetailPlace
+from console.ui.detail import DetailPart, deletion_notice, detail, etag_of, panel_id
+from console.ui.places import DetailRoute
 
 
 class DetailView(View):
@@ -28,7 +28,7 @@ class DetailView(View):
 
     def __init__(
         self,
-        place: DetailPlace,
+        place: DetailRoute,
         lang: str,
         informer: Informer[Any],
         others: Mapping[GVR, Informer[Any]],
@@ -38,12 +38,12 @@ class DetailView(View):
         self._place = place
         self._now = now
         # Parts that browsers have; None before the first update.
-        self._parts: dict[str, Part] | None = None
+        self._parts: dict[str, DetailPart] | None = None
         self._there = False
 
-    def client_state(self) -> Known:
+    def client_state(self) -> ClientState:
         parts = self._parts
-        return Known(_etag(parts), _signatures(parts)) if parts is not None else Known()
+        return ClientState(_etag(parts), _signatures(parts)) if parts is not None else ClientState()
 
     def reset(self) -> None:
         super().reset()
@@ -62,7 +62,7 @@ class DetailView(View):
             self._parts = self._draw(access, old or {}, kept)
         return [] if old is None else self._frames(_signatures(old))
 
-    def catch_up(self, known: Known, access: Access) -> list[str] | None:
+    def catch_up(self, known: ClientState, access: Access) -> list[str] | None:
         if self._parts is None or known.etag == _etag(self._parts):
             return []
         return None if known.rows is None else self._frames(known.rows)
@@ -74,14 +74,14 @@ class DetailView(View):
         return {panel_id(panel) for panel in panels if not types.isdisjoint(panel.needs(kind))}
 
     def _draw(
-        self, access: Access, old: Mapping[str, Part], kept: Mapping[str, Part]
-    ) -> dict[str, Part]:
+        self, access: Access, old: Mapping[str, DetailPart], kept: Mapping[str, DetailPart]
+    ) -> dict[str, DetailPart]:
         found = detail(self._place, access, self.informer, self.others, known=kept)
         if found is not None:
             self._there = True
             return {part.id: part for part in found.parts}
         seen, self._there = self._there, False
-        notice = gone_part(self._place, self._now() if seen else None, gone=True)
+        notice = deletion_notice(self._place, self._now() if seen else None, gone=True)
         if not seen and notice.id in old:
             # Keep the notice that was sent before, including its time.
             notice = old[notice.id]
@@ -94,9 +94,9 @@ class DetailView(View):
         return [frames.parts_frame(changed, self._lang)] if changed else []
 
 
-def _signatures(parts: Mapping[str, Part]) -> dict[str, str]:
+def _signatures(parts: Mapping[str, DetailPart]) -> dict[str, str]:
     return {part.id: part.signature for part in parts.values()}
 
 
-def _etag(parts: Mapping[str, Part]) -> str:
+def _etag(parts: Mapping[str, DetailPart]) -> str:
     return etag_of(list(parts.values()))

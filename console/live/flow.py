@@ -2,7 +2,7 @@
 
 ASGI applications can't see that sent data is queued. Our server therefore puts a `Flow` into the
 scope of each websocket and request, under `extensions`: senders of optional data skip sending,
-and senders of long responses wait. `Outgoing` limits the queue of a websocket independently of
+and senders of long responses wait. `WebsocketBuffer` limits the queue of a websocket independently of
 the application; `Download` does the same for a streamed response. Other servers provide no
 `Flow`, and clients are assumed to keep up.
 """
@@ -62,7 +62,7 @@ class Timer(Protocol):
     def cancel(self) -> None: ...
 
 
-class Outgoing:
+class WebsocketBuffer:
     """Writes to a websocket's Twisted transport and acts as its push producer.
 
     The connection of a client that does not read is aborted.

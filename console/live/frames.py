@@ -12,18 +12,18 @@ import msgspec
 from django.template.loader import render_to_string
 from django.utils import translation
 
-from console.ui.detail import Part
+from console.ui.detail import DetailPart
 from console.ui.drawing import row_html
 from console.ui.freshness import LiveState
-from console.ui.rows import Row
+from console.ui.rows import ListRow
 from console.ui.table import Table
 
 
-def rows_frame(rows: Iterable[Row], lang: str) -> str:
+def rows_frame(rows: Iterable[ListRow], lang: str) -> str:
     return "".join(row_html(row, lang) for row in rows)
 
 
-def parts_frame(parts: Iterable[Part], lang: str) -> str:
+def parts_frame(parts: Iterable[DetailPart], lang: str) -> str:
     """Return the frame with parts of a detail page, which were rendered in `lang`."""
     with translation.override(lang):
         return "".join(part.html for part in parts)

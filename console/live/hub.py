@@ -16,7 +16,7 @@ from typing import Protocol
 
 from console.kube.gvr import Key
 from console.kube.informer import OnChange, OnState
-from console.live.mailbox import CAPACITY, Slot
+from console.live.mailbox import CAPACITY, ChangeReceiver
 from console.live.perloop import PerLoop
 
 #: Minimum seconds between two deliveries. Waking the loop for each of hundreds of changes per
@@ -24,7 +24,7 @@ from console.live.perloop import PerLoop
 GAP = 0.02
 
 
-class Heard(Protocol):
+class ChangeSource(Protocol):
     """Source of change notifications: an `Informer`, or the usage readings."""
 
     def add_listener(self, on_change: OnChange, on_state: OnState) -> Callable[[], None]: ...
@@ -35,7 +35,7 @@ class Feed:
     thread.
     """
 
-    def __init__(self, informer: Heard, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, informer: ChangeSource, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._lock = Lock()
         # Guarded by the lock.
@@ -45,8 +45,8 @@ class Feed:
         self._scheduled = False
         # Only used on the loop. Rights mailboxes receive every change as a state change.
         self._dealt = -GAP
-        self.mailboxes: set[Slot] = set()
-        self.rights_mailboxes: set[Slot] = set()
+        self.mailboxes: set[ChangeReceiver] = set()
+        self.rights_mailboxes: set[ChangeReceiver] = set()
         self._remove = informer.add_listener(self._on_change, self._on_state)
 
     def close(self) -> None:
@@ -105,14 +105,14 @@ class Hub:
     """Feeds of one event loop."""
 
     def __init__(self) -> None:
-        self._feeds: dict[Heard, Feed] = {}
+        self._feeds: dict[ChangeSource, Feed] = {}
 
     @property
     def feeds(self) -> int:
         return len(self._feeds)
 
     def subscribe(
-        self, informer: Heard, mailbox: Slot, *, rights: bool = False
+        self, informer: ChangeSource, mailbox: ChangeReceiver, *, rights: bool = False
     ) -> Callable[[], None]:
         """Subscribe `mailbox` to an informer. Return an idempotent function that cancels the
         subscription.

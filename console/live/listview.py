@@ -1,7 +1,7 @@
 """Live view of a list page.
 
 Compares the rows that browsers have with the current rows, so changes that are not visible on
-the page send nothing. A browser that subscribes reports its state (`Known`) and is caught up.
+the page send nothing. A browser that subscribes reports its state (`ClientState`) and is caught up.
 After that, all browsers of the view have the same state: the rows of the page, and some rows
 that were on the page before, which a browser still shows while the user's pointer is over the
 table.
@@ -14,19 +14,19 @@ from typing import Any
 from console.kube.gvr import Key
 from console.kube.informer import Informer
 from console.live import frames
-from console.live.hub import Heard
+from console.live.hub import ChangeSource
 from console.live.mailbox import Mail
-from console.live.view import Known, View
+from console.live.view import ClientState, View
 from console.ui.access import Access
-from console.ui.rows import Row
+from console.ui.rows import ListRow
 from console.ui.selection import ListQuery
-from console.ui.table import Table, find_row, rows, shape_of
+from console.ui.table import Table, build_table, columns_tag, row_of
 from console.ui.viewspec import ViewSpec
 
 
 @dataclass(frozen=True, slots=True)
-class _Had:
-    """State that frames are computed against. `rows` maps keys to signatures and may contain more
+class _Baseline:
+    """State that frames are computed against. `build_table` maps keys to signatures and may contain more
     rows than `order`.
     """
 
@@ -43,7 +43,7 @@ class ListView(View):
     """
 
     def __init__(
-        self, spec: ViewSpec, lang: str, informer: Informer[Any], usage: Heard | None = None
+        self, spec: ViewSpec, lang: str, informer: Informer[Any], usage: ChangeSource | None = None
     ) -> None:
         metrics = spec.kind.metrics
         others = {metrics: usage} if usage is not None and metrics is not None else {}
@@ -54,9 +54,9 @@ class ListView(View):
         self._rows: dict[str, str] = {}
         self._drawn: dict[str, str] = {}
 
-    def client_state(self) -> Known:
+    def client_state(self) -> ClientState:
         table = self._table
-        return Known(table.etag, _signatures(table.rows)) if table else Known()
+        return ClientState(table.etag, _signatures(table.rows)) if table else ClientState()
 
     def reset(self) -> None:
         super().reset()
@@ -69,19 +69,19 @@ class ListView(View):
         old, query = self._table, ListQuery.of(self._spec, access)
         if old is not None and not anew and not self._concerns(mail, query):
             return []
-        table = self._table = rows(query, self.informer)
+        table = self._table = build_table(query, self.informer)
         self._drawn.clear()
         self.reshaped = old is not None and _shape(old) != _shape(table)
         if old is None or self.reshaped:
             self._rows = _signatures(table.rows)
             return []
-        had = _Had(self._rows, _order(old), old.total, _summary(old), _pager(old))
+        had = _Baseline(self._rows, _order(old), old.total, _summary(old), _pager(old))
         look = None if mail.overflow or mail.state or mail.types else mail.keys
         changed, gone = self._compare(had, table, query, look)
         self._keep(table, changed, gone)
         return self._frames(had, table, changed, gone)
 
-    def catch_up(self, known: Known, access: Access) -> list[str] | None:
+    def catch_up(self, known: ClientState, access: Access) -> list[str] | None:
         """Return the frames for a browser with state `known`, or None if it must fetch the page.
 
         Call after `update`. Raise `Denied` if permission was lost.
@@ -91,9 +91,9 @@ class ListView(View):
             return []
         if not known.etag or known.rows is None or len(known.rows) > 2 * self._spec.limit:
             return None
-        if shape_of(known.etag) != _shape(table):
+        if columns_tag(known.etag) != _shape(table):
             return None
-        had = _Had(known.rows, tuple(known.rows))
+        had = _Baseline(known.rows, tuple(known.rows))
         changed, gone = self._compare(had, table, ListQuery.of(self._spec, access), None)
         return self._frames(had, table, changed, gone)
 
@@ -108,8 +108,8 @@ class ListView(View):
         )
 
     def _compare(
-        self, had: _Had, table: Table, query: ListQuery, look: Collection[Key] | None
-    ) -> tuple[list[Row], list[str]]:
+        self, had: _Baseline, table: Table, query: ListQuery, look: Collection[Key] | None
+    ) -> tuple[list[ListRow], list[str]]:
         """Return the changed rows, on or off the page, and the keys of deleted rows.
 
         A row that returns to the page counts as changed, since the browser may have dropped it.
@@ -124,14 +124,14 @@ class ListView(View):
             key = _object_key(text)
             if look is not None and key not in look:
                 continue
-            row = find_row(query, key, self.informer)
+            row = row_of(query, key, self.informer)
             if row is None:
                 gone.append(text)
             elif row.signature != had.rows[text]:
                 changed.append(row)
         return changed, sorted(gone)
 
-    def _keep(self, table: Table, changed: list[Row], gone: list[str]) -> None:
+    def _keep(self, table: Table, changed: list[ListRow], gone: list[str]) -> None:
         """Remember the sent state. Of the rows that left the page, the most recent are kept, up to
         the page size.
         """
@@ -143,7 +143,9 @@ class ListView(View):
         for key in left[: -self._spec.limit]:
             del self._rows[key]
 
-    def _frames(self, had: _Had, table: Table, changed: list[Row], gone: list[str]) -> list[str]:
+    def _frames(
+        self, had: _Baseline, table: Table, changed: list[ListRow], gone: list[str]
+    ) -> list[str]:
         found = [frames.rows_frame(changed, self._lang)] if changed else []
         found += [frames.gone_frame(gone)] if gone else []
         if _summary(table) != had.summary:
@@ -167,10 +169,10 @@ class ListView(View):
 
 
 def _shape(table: Table) -> str:
-    return shape_of(table.etag)
+    return columns_tag(table.etag)
 
 
-def _signatures(found: Collection[Row]) -> dict[str, str]:
+def _signatures(found: Collection[ListRow]) -> dict[str, str]:
     return {row.key: row.signature for row in found}
 
 

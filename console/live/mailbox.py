@@ -35,7 +35,7 @@ class Mail:
         return bool(self.keys or self.types) or self.overflow or self.state
 
 
-class Slot(Protocol):
+class ChangeReceiver(Protocol):
     """Receiver of a feed's changes."""
 
     def mark(self, keys: Iterable[Key]) -> None: ...
@@ -55,7 +55,7 @@ class Mailbox:
         self._types: set[GVR] = set()
         self._rung = False
 
-    def slot(self, gvr: GVR) -> Slot:
+    def slot(self, gvr: GVR) -> ChangeReceiver:
         """Return a receiver that only records that objects of a type have changed."""
         return _TypeSlot(self, gvr)
 

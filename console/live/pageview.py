@@ -12,10 +12,10 @@ from django.utils import translation
 from console.kube.gvr import GVR
 from console.kube.informer import Informer
 from console.live.mailbox import Mail
-from console.live.view import Known, View
+from console.live.view import ClientState, View
 from console.ui.access import Access
 from console.ui.decisions import Denied
-from console.ui.places import PagePlace
+from console.ui.places import PageRoute
 
 #: ETag of a page that can't be shown anymore; fetching the page returns the error.
 _NOTHING = "-"
@@ -28,7 +28,7 @@ class PageView(View):
 
     def __init__(
         self,
-        place: PagePlace,
+        place: PageRoute,
         lang: str,
         informer: Informer[Any],
         others: Mapping[GVR, Informer[Any]],
@@ -38,8 +38,8 @@ class PageView(View):
         # ETag that browsers have; "" before the first update.
         self._etag = ""
 
-    def client_state(self) -> Known:
-        return Known(self._etag)
+    def client_state(self) -> ClientState:
+        return ClientState(self._etag)
 
     def reset(self) -> None:
         super().reset()
@@ -55,7 +55,7 @@ class PageView(View):
         self.reshaped = bool(old) and old != self._etag
         return []
 
-    def catch_up(self, known: Known, access: Access) -> list[str] | None:
+    def catch_up(self, known: ClientState, access: Access) -> list[str] | None:
         return [] if known.etag == self._etag else None
 
     def _look(self, access: Access) -> str:

@@ -19,7 +19,7 @@ from console.live.perloop import PerLoop
 MAX_REST = 0.1
 
 
-class Flushed(Protocol):
+class Flushable(Protocol):
     async def flush(self) -> None:
         """Update the view. Must not raise exceptions."""
         ...
@@ -29,14 +29,14 @@ class Scheduler:
     flush_seconds = 0.2
 
     def __init__(self) -> None:
-        self._due: list[tuple[float, int, Flushed]] = []
-        self._asked: set[Flushed] = set()
-        self._flushed: WeakKeyDictionary[Flushed, float] = WeakKeyDictionary()
+        self._due: list[tuple[float, int, Flushable]] = []
+        self._asked: set[Flushable] = set()
+        self._flushed: WeakKeyDictionary[Flushable, float] = WeakKeyDictionary()
         self._number = count()
         self._earlier = asyncio.Event()
         self._worker: asyncio.Task[None] | None = None
 
-    def schedule(self, shared_view: Flushed) -> None:
+    def schedule(self, shared_view: Flushable) -> None:
         """Schedule an update of `shared_view`. Has no effect if an update is already scheduled."""
         if shared_view in self._asked:
             return

@@ -29,7 +29,7 @@ RIGHTS = (USERS, GROUPS, GROUP_BINDINGS, *NATIVE_RIGHTS)
 AT_ONCE = 8
 
 
-class Visitor(Protocol):
+class MonitoredConnection(Protocol):
     @property
     def account(self) -> str:
         """Name of the session's user."""
@@ -46,7 +46,7 @@ class SessionMonitor:
 
     def __init__(self) -> None:
         # Time of the last check of each visitor, oldest first.
-        self._checked: dict[Visitor, float] = {}
+        self._checked: dict[MonitoredConnection, float] = {}
         self._rights_changed = float("-inf")
         self._hurry = asyncio.Event()
         self._checking: asyncio.Task[None] | None = None
@@ -54,13 +54,13 @@ class SessionMonitor:
         self._users = Mailbox(self._on_users)
         self._ends: dict[Informer[Any], Callable[[], None]] = {}
 
-    def enter(self, visitor: Visitor) -> None:
+    def enter(self, visitor: MonitoredConnection) -> None:
         """Register a visitor whose session has just been checked."""
         self._checked[visitor] = asyncio.get_running_loop().time()
         if self._checking is None:
             self._checking = asyncio.create_task(self._check_all())
 
-    def leave(self, visitor: Visitor) -> None:
+    def leave(self, visitor: MonitoredConnection) -> None:
         del self._checked[visitor]
         if not self._checked and self._checking is not None:
             self._checking.cancel()

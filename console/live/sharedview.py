@@ -25,14 +25,14 @@ from console.live.counters import counters
 from console.live.hub import Hub
 from console.live.mailbox import Mail, Mailbox
 from console.live.scheduler import Scheduler
-from console.live.view import Known, View
+from console.live.view import ClientState, View
 from console.ui.access import Access
 from console.ui.clusters import Cluster
 from console.ui.decisions import Denied
 from console.ui.freshness import LiveState
 from console.ui.generic import GenericKind
-from console.ui.places import Place
-from console.ui.reading import check_not_refused
+from console.ui.places import OpenPage
+from console.ui.reading import check_access_not_denied
 
 log = logging.getLogger(__name__)
 
@@ -68,13 +68,13 @@ class Viewer(Protocol):
 _Post = list[tuple[list[str], tuple[Viewer, ...]]]
 #: Moves a viewer whose permissions changed, and its state, to the matching shared view. Raises
 #: `Denied`.
-Move = Callable[[Viewer, Any, str, Known], "SharedView"]
+Move = Callable[[Viewer, Any, str, ClientState], "SharedView"]
 
 
 class SharedView:
     def __init__(
         self,
-        place: Place,
+        place: OpenPage,
         lang: str,
         rights: Hashable,
         view: View,
@@ -88,7 +88,7 @@ class SharedView:
         self._scheduler = scheduler
         self._move = move
         self._view = view
-        self._joining: dict[Viewer, Known] = {}
+        self._joining: dict[Viewer, ClientState] = {}
         self._following: dict[Viewer, None] = {}
         self._waiting: dict[Viewer, None] = {}
         self._lagging: dict[Viewer, None] = {}
@@ -122,7 +122,7 @@ class SharedView:
         """Schedule an update that evaluates the permissions of all viewers."""
         self._mailbox.mark_state()
 
-    def join(self, viewer: Viewer, known: Known) -> None:
+    def join(self, viewer: Viewer, known: ClientState) -> None:
         viewer.shared_view = self
         self._joining[viewer] = known
         self.schedule_update()
@@ -212,13 +212,13 @@ class SharedView:
         """Return the permissions that identify the view. Raise `Denied` if the page may not be
         seen.
         """
-        check_not_refused(self._place.kind, self._view.informer)
+        check_access_not_denied(self._place.kind, self._view.informer)
         return self._place.rights(access)
 
-    def _known(self, viewer: Viewer) -> Known:
+    def _known(self, viewer: Viewer) -> ClientState:
         if viewer in self._following:
             return self._view.client_state()
-        return self._joining.get(viewer, Known())
+        return self._joining.get(viewer, ClientState())
 
     def _work_out(self, mail: Mail) -> tuple[list[str], _Post]:
         """Return the freshness frames, if changed, and the other frames with their recipients.

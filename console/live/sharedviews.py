@@ -14,15 +14,15 @@ from console.live.pageview import PageView
 from console.live.perloop import PerLoop
 from console.live.scheduler import get_scheduler
 from console.live.sharedview import SharedView, Viewer
-from console.live.view import Known, View
+from console.live.view import ClientState, View
 from console.ui.access import Access
 from console.ui.clusters import Cluster
-from console.ui.detail import followed
+from console.ui.detail import start_informers
 from console.ui.kind import ResourceKind
-from console.ui.places import DetailPlace, ListPlace, PagePlace
-from console.ui.reading import objects_of, source_of
+from console.ui.places import DetailRoute, ListRoute, PageRoute
+from console.ui.reading import open_source, source_key
 
-FollowedPlace = ListPlace | DetailPlace | PagePlace
+LivePage = ListRoute | DetailRoute | PageRoute
 _Name = tuple[Cluster, ResourceKind, Hashable, str, str, Hashable]
 
 
@@ -34,7 +34,7 @@ class SharedViews:
         return len(self._shared_views)
 
     def join_view(
-        self, viewer: Viewer, place: FollowedPlace, lang: str, known: Known
+        self, viewer: Viewer, place: LivePage, lang: str, known: ClientState
     ) -> SharedView:
         """Move `viewer`, whose browser has state `known`, to the shared view of its page, language
         and permissions.
@@ -46,16 +46,16 @@ class SharedViews:
         access = viewer.access_in(cluster)
         # Before the informer is started: users must not start watches of resources they can't read.
         rights = place.rights(access)
-        name = (cluster, kind, source_of(kind, access), place.url, lang, rights)
+        name = (cluster, kind, source_key(kind, access), place.url, lang, rights)
         shared_view = self._shared_views.get(name) or self._open(name, place, access)
         shared_view.join(viewer, known)
         return shared_view
 
-    def _open(self, name: _Name, place: FollowedPlace, access: Access) -> SharedView:
+    def _open(self, name: _Name, place: LivePage, access: Access) -> SharedView:
         _cluster, kind, _source, _url, lang, rights = name
         with ExitStack() as stack:
-            key = place.key if isinstance(place, DetailPlace) else None
-            informer = stack.enter_context(objects_of(kind, access, place.namespaces, key))
+            key = place.key if isinstance(place, DetailRoute) else None
+            informer = stack.enter_context(open_source(kind, access, place.namespaces, key))
             view = _view(place, lang, informer, access)
             shared_view = SharedView(
                 place, lang, rights, view, get_hub(), get_scheduler(), self.join_view
@@ -80,15 +80,15 @@ class SharedViews:
         reading.close()
 
 
-def _view(place: FollowedPlace, lang: str, informer: Informer[Any], access: Access) -> View:
-    if isinstance(place, DetailPlace):
-        return DetailView(place, lang, informer, followed(place.needs, access))
-    if isinstance(place, PagePlace):
+def _view(place: LivePage, lang: str, informer: Informer[Any], access: Access) -> View:
+    if isinstance(place, DetailRoute):
+        return DetailView(place, lang, informer, start_informers(place.needs, access))
+    if isinstance(place, PageRoute):
         return PageView(place, lang, informer, _others(place))
     return ListView(place.spec, lang, informer, place.cluster.usage)
 
 
-def _others(place: PagePlace) -> Mapping[GVR, Informer[Any]]:
+def _others(place: PageRoute) -> Mapping[GVR, Informer[Any]]:
     """Return the informers of the page's other types that exist in the cluster."""
     found: dict[GVR, Informer[Any]] = {}
     for gvr in place.types:

@@ -15,8 +15,8 @@ from django.conf import settings
 from django.utils.translation import get_supported_language_variant
 from django.utils.translation import gettext as _
 
-from console.live.view import Known
-from console.ui.places import DetailPlace, ListPlace, PagePlace, find_place
+from console.live.view import ClientState
+from console.ui.places import DetailRoute, ListRoute, PageRoute, resolve_page
 
 
 class BadMessage(Exception):
@@ -43,8 +43,8 @@ _decoder = msgspec.json.Decoder(_Message)
 class Subscription:
     """Parsed subscription. `lang` is a language of `settings.LANGUAGES`."""
 
-    place: ListPlace | DetailPlace | PagePlace
-    known: Known
+    place: ListRoute | DetailRoute | PageRoute
+    known: ClientState
     lang: str
 
 
@@ -58,13 +58,13 @@ def read_message(text: str) -> Subscription | None:
         if message != _PAUSE:
             raise BadMessage(400, _("The message is not a valid subscription."))
         return None
-    place = find_place(message.subscribe)
+    place = resolve_page(message.subscribe)
     if place is None:
         raise BadMessage(404, _("The page at this address has no live updates."))
-    if isinstance(place, ListPlace) and place.spec.errors:
+    if isinstance(place, ListRoute) and place.spec.errors:
         first = place.spec.errors[0]
         raise BadMessage(400, f"{first.field}: {first.message}")
-    known = Known(message.etag, None if message.rows is None else dict(message.rows))
+    known = ClientState(message.etag, None if message.rows is None else dict(message.rows))
     return Subscription(place, known, language(message.lang))
 
 

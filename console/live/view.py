@@ -11,14 +11,14 @@ from typing import Any
 from console.kube.gvr import GVR
 from console.kube.informer import Informer
 from console.live import frames
-from console.live.hub import Heard
+from console.live.hub import ChangeSource
 from console.live.mailbox import Mail
 from console.ui.access import Access
 from console.ui.freshness import LiveState, live_state
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ClientState:
     """State of a browser's page.
 
     `etag` is the ETag of the last fetched page. `rows` maps the key of each row, in order, or
@@ -38,7 +38,9 @@ class View(ABC):
     - `told`: freshness that was last sent to browsers.
     """
 
-    def __init__(self, lang: str, informer: Informer[Any], others: Mapping[GVR, Heard]) -> None:
+    def __init__(
+        self, lang: str, informer: Informer[Any], others: Mapping[GVR, ChangeSource]
+    ) -> None:
         self._lang = lang
         self.informer = informer
         self.others = others
@@ -68,7 +70,7 @@ class View(ABC):
         self.sent_freshness = self._told_before
 
     @abstractmethod
-    def client_state(self) -> Known:
+    def client_state(self) -> ClientState:
         """Return the state of browsers that have received all frames."""
 
     @abstractmethod
@@ -80,7 +82,7 @@ class View(ABC):
         """
 
     @abstractmethod
-    def catch_up(self, known: Known, access: Access) -> list[str] | None:
+    def catch_up(self, known: ClientState, access: Access) -> list[str] | None:
         """Return the frames for a browser with state `known`, or None if it must fetch the page.
         Call after `update`.
         """

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from console.ui.text import visible_block
+from console.ui.text import escape_invisible_lines
 
 _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 _RGB = (
@@ -27,7 +27,7 @@ _ESCAPE = re.compile(
 )
 _OTHER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _WEIGHTS = {1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse", 9: "struck"}
-#: All classes that `Run.classes` can contain.
+#: All classes that `StyledText.classes` can contain.
 CLASSES = frozenset(
     f"sgr-{name}" for name in (*_WEIGHTS.values(), *_NAMES, *(f"on-{name}" for name in _NAMES))
 )
@@ -41,7 +41,7 @@ _ENDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class StyledText:
     """Text with one style. `classes`: names of the fixed set, separated by spaces; "" for plain
     text.
     """
@@ -50,33 +50,33 @@ class Run:
     text: str
 
 
-def plain(text: str) -> str:
+def strip_escapes(text: str) -> str:
     """Remove escape sequences and control characters. Searches use this text."""
     if text.isprintable():
         return text
     return _OTHER.sub("", _ESCAPE.sub("", text))
 
 
-def runs(text: str) -> list[Run]:
+def styled_text(text: str) -> list[StyledText]:
     """Split a line into pieces of uniform style."""
     if "\x1b" not in text and "\x9b" not in text:
-        return _shown("", plain(text))
-    found: list[Run] = []
-    state, at = _State(), 0
+        return _shown("", strip_escapes(text))
+    found: list[StyledText] = []
+    state, at = _Style(), 0
     for match in _ESCAPE.finditer(text):
-        found += _shown(state.classes, plain(text[at : match.start()]))
+        found += _shown(state.classes, strip_escapes(text[at : match.start()]))
         at = match.end()
         if match[2] == "m":
             state.change(match[1])
-    found += _shown(state.classes, plain(text[at:]))
+    found += _shown(state.classes, strip_escapes(text[at:]))
     return found
 
 
-def _shown(classes: str, text: str) -> list[Run]:
-    return [Run(classes, visible_block(text))] if text else []
+def _shown(classes: str, text: str) -> list[StyledText]:
+    return [StyledText(classes, escape_invisible_lines(text))] if text else []
 
 
-class _State:
+class _Style:
     def __init__(self) -> None:
         self._weights: set[str] = set()
         self._ink = self._ground = ""

@@ -3,7 +3,7 @@
 It accepts the query of the log page. Without resource and name, a label selector chooses the
 pods. If several pods are selected, new pods are followed from their first line.
 
-The socket stops reading from the cluster while more than `UNREAD` characters are unacknowledged.
+The socket stops reading from the cluster while more than `MAX_UNACKNOWLEDGED` characters are unacknowledged.
 A paused browser loses no lines, and a slow browser doesn't use memory. The close codes are those
 of the live socket.
 """
@@ -18,30 +18,30 @@ from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from console.audit.trail import Action as Recorded
+from console.audit.trail import AuditAction as Recorded
 from console.audit.trail import socket_action
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import PODS, Key
 from console.live.limits import SocketCap
 from console.logs.containers import NoContainer
 from console.logs.feed import Feed, feeding
-from console.logs.following import Follower, Position
-from console.logs.messages import read_ack, read_first, sent_text, sources_text
-from console.logs.opening import Viewer, Wanted, why
+from console.logs.following import Follower, LogPosition
+from console.logs.messages import batch_text, read_ack, read_first, sources_text
+from console.logs.opening import ContainerLog, LogViewer, log_error_text
 from console.logs.query import BadQuery, LogQuery, read_query
 from console.logs.targets import find_target
-from console.streams.signal import Signal
-from console.streams.socket import StreamSocket, unless
+from console.streams.signal import SingleWaiterEvent
+from console.streams.socket import StreamSocket, await_or_fail
 from console.ui.access import require_access
 from console.ui.clusters import clusters
 from console.ui.kind import ResourceKind
 from console.ui.places import find_kind
-from console.ui.presence import Presence
+from console.ui.presence import UserSession
 
 #: Maximum characters that are sent but not acknowledged.
-UNREAD = 256 * 1024
+MAX_UNACKNOWLEDGED = 256 * 1024
 #: Seconds between two checks for new pods.
-JOIN = 1.0
+NEW_PODS_INTERVAL = 1.0
 
 
 class LogConsumer(StreamSocket):
@@ -55,7 +55,7 @@ class LogConsumer(StreamSocket):
         super().__init__(*args, **kwargs)
         # Number and size of each unacknowledged message.
         self._unread: list[tuple[int, int]] = []
-        self._answered = Signal()
+        self._answered = SingleWaiterEvent()
 
     def hear(self, text: str, data: bytes) -> None:
         if self._task is None:
@@ -65,7 +65,7 @@ class LogConsumer(StreamSocket):
             self._answer(read_ack(text))
 
     def why(self, error: ApiError) -> str:
-        return why(error)
+        return log_error_text(error)
 
     def _answer(self, number: int) -> None:
         while self._unread and self._unread[0][0] <= number:
@@ -74,7 +74,7 @@ class LogConsumer(StreamSocket):
 
     # Sending
 
-    async def _follow(self, positions: Mapping[str, Position]) -> None:
+    async def _follow(self, positions: Mapping[str, LogPosition]) -> None:
         kind, key, viewer = self._named()
         given = QueryDict(self.scope.get("query_string", b""))
         query = read_query(given, selects=not key.name)
@@ -88,7 +88,7 @@ class LogConsumer(StreamSocket):
         uids: dict[str, str] = {}
         async with feeding(query) as feed:
 
-            async def follow(wanted: Sequence[Wanted], asked: LogQuery) -> None:
+            async def follow(wanted: Sequence[ContainerLog], asked: LogQuery) -> None:
                 fresh = [one for one in wanted if is_new(one)]
                 names.extend(one.mark for one in fresh if one.mark not in names)
                 await self.send(sources_text(names))
@@ -98,7 +98,7 @@ class LogConsumer(StreamSocket):
                     follower = Follower(viewer, one, asked, at, feed.fail)
                     feed.follow(names.index(one.mark), follower)
 
-            def is_new(one: Wanted) -> bool:
+            def is_new(one: ContainerLog) -> bool:
                 """Return True for a new pod, including one that reuses the name of a deleted pod."""
                 if one.mark not in names:
                     return True
@@ -107,7 +107,7 @@ class LogConsumer(StreamSocket):
             async def join() -> None:
                 try:
                     while True:
-                        await asyncio.sleep(JOIN)
+                        await asyncio.sleep(NEW_PODS_INTERVAL)
                         wanted = now().found
                         if any(map(is_new, wanted)):
                             await follow(wanted, replace(query, tail=None, since=""))
@@ -122,13 +122,13 @@ class LogConsumer(StreamSocket):
                 if joining is not None:
                     joining.cancel()
 
-    def _named(self) -> tuple[ResourceKind, Key, Viewer]:
+    def _named(self) -> tuple[ResourceKind, Key, LogViewer]:
         given = self.scope["url_route"]["kwargs"]
         cluster = clusters.get(given["cluster"])
         kind = find_kind(cluster, given.get("resource", PODS.resource))
         if cluster is None or kind is None:
             raise NotFound(404, "")
-        presence = Presence(self.scope["session_alive"], self.scope["access_in"])
+        presence = UserSession(self.scope["session_alive"], self.scope["access_in"])
         as_user = presence.access_for(cluster).identity.name
 
         def recorded(key: Key) -> Recorded:
@@ -143,13 +143,13 @@ class LogConsumer(StreamSocket):
                 subresource="log",
             )
 
-        viewer = Viewer(cluster, self.scope["account"], presence, recorded)
+        viewer = LogViewer(cluster, self.scope["account"], presence, recorded)
         return kind, Key(given["namespace"], given.get("name", "")), viewer
 
     async def _pass_on(self, feed: Feed, names: list[str]) -> None:
         for number in count(1):
-            await self._send(number, sent_text(number, await feed.next(), names))
-            await unless(feed.failed, self._room())
+            await self._send(number, batch_text(number, await feed.next(), names))
+            await await_or_fail(feed.failed, self._room())
 
     async def _send(self, number: int, text: str) -> None:
         self._unread.append((number, len(text)))
@@ -157,5 +157,5 @@ class LogConsumer(StreamSocket):
 
     async def _room(self) -> None:
         await self._flow.wait_clear()
-        while sum(size for _number, size in self._unread) > UNREAD:
+        while sum(size for _number, size in self._unread) > MAX_UNACKNOWLEDGED:
             await self._answered.wait()

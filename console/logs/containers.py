@@ -5,10 +5,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.logs.query import EVERY, LogQuery
-from console.ui.manifests import listed, mapping, text
-from console.ui.podspecs import Container, containers_of
-from console.ui.text import visible
+from console.logs.query import ALL_CONTAINERS, LogQuery
+from console.ui.manifests import mapping, mappings_at, text
+from console.ui.podspecs import ContainerView, containers_of
+from console.ui.text import escape_invisible
 
 #: The annotation that names a pod's default container for kubectl.
 DEFAULT = "kubectl.kubernetes.io/default-container"
@@ -20,43 +20,45 @@ class NoContainer(ValueError):
     """
 
 
-def chosen(manifest: Mapping[str, Any], query: LogQuery) -> tuple[Container, ...]:
+def select_containers(manifest: Mapping[str, Any], query: LogQuery) -> tuple[ContainerView, ...]:
     """Return the containers that `query` selects.
 
     Without a name, this is the first container that failed or doesn't start, otherwise the
     preferred container. Raise `NoContainer` for an unknown name.
     """
     found = containers_of(manifest)
-    if query.container == EVERY:
+    if query.container == ALL_CONTAINERS:
         return found
     if query.container:
-        return (named(found, query.container),)
+        return (container_named(found, query.container),)
     failed = [one for one in found if _has_failed(one)]
-    return (*failed, *preferred(manifest, found))[:1]
+    return (*failed, *by_preference(manifest, found))[:1]
 
 
-def named(found: Iterable[Container], name: str) -> Container:
+def container_named(found: Iterable[ContainerView], name: str) -> ContainerView:
     """Return the container `name`. Raise `NoContainer` if it doesn't exist."""
     for one in found:
         if one.name == name:
             return one
     raise NoContainer(
-        _("No container %(container)s found in the pod.") % {"container": visible(name)}
+        _("No container %(container)s found in the pod.") % {"container": escape_invisible(name)}
     )
 
 
-def preferred(manifest: Mapping[str, Any], found: Sequence[Container]) -> Sequence[Container]:
+def by_preference(
+    manifest: Mapping[str, Any], found: Sequence[ContainerView]
+) -> Sequence[ContainerView]:
     """Return `found` in order of preference: the annotated default container, regular containers,
     all others.
     """
     default = mapping(manifest, "metadata", "annotations").get(DEFAULT)
     told = [one for one in found if one.name == default]
-    ordinary = {text(one.get("name")) for one in listed(manifest, "spec", "containers")}
+    ordinary = {text(one.get("name")) for one in mappings_at(manifest, "spec", "containers")}
     others = [one for one in found if one.name in ordinary]
     return (*told, *others, *found)
 
 
-def _has_failed(container: Container) -> bool:
+def _has_failed(container: ContainerView) -> bool:
     if container.ended is not None:
         return container.ended.code != 0
     return bool(container.waiting and container.last)

@@ -8,13 +8,13 @@ from contextlib import aclosing
 
 from console.kube.errors import ApiError
 from console.live.flow import Flow
-from console.logs.opening import Unreadable, close_all
-from console.logs.picking import Picked
+from console.logs.opening import UnreadableLog, close_all
+from console.logs.picking import SelectedLine
 from console.logs.query import LogQuery
-from console.logs.shown import shown
-from console.logs.sources import Source
-from console.streams.stream import Over
-from console.ui.text import visible
+from console.logs.shown import selected_lines
+from console.logs.sources import LogSource
+from console.streams.stream import StreamEnded
+from console.ui.text import escape_invisible
 
 
 class Download:
@@ -26,14 +26,15 @@ class Download:
 
     def __init__(
         self,
-        sources: Sequence[Source],
-        refused: Sequence[Unreadable],
+        sources: Sequence[LogSource],
+        refused: Sequence[UnreadableLog],
         query: LogQuery,
         flow: Flow,
     ) -> None:
         self._sources, self._query, self._flow = sources, query, flow
         self._missing = [
-            f"# {visible(one.wanted.mark)}: {' '.join(str(one).split())}\n" for one in refused
+            f"# {escape_invisible(one.wanted.mark)}: {' '.join(str(one).split())}\n"
+            for one in refused
         ]
         self._loop = asyncio.get_running_loop()
 
@@ -51,20 +52,22 @@ class Download:
         try:
             if self._missing:
                 yield "".join(self._missing).encode()
-            async with aclosing(shown(self._sources, self._query)) as batches:
+            async with aclosing(selected_lines(self._sources, self._query)) as batches:
                 async for _looked_at, found in batches:
                     if found:
                         yield b"".join(map(self._line, found))
                     await self._flow.wait_clear()
-        except (Over, ApiError):
+        except (StreamEnded, ApiError):
             self._flow.abort()
         finally:
             await close_all(self._sources)
 
-    def _line(self, picked: Picked) -> bytes:
+    def _line(self, picked: SelectedLine) -> bytes:
         entry = picked.entry
         parts = (
-            [f"[{visible(self._sources[entry.source].name)}] "] if len(self._sources) > 1 else []
+            [f"[{escape_invisible(self._sources[entry.source].name)}] "]
+            if len(self._sources) > 1
+            else []
         )
         if self._query.timestamps and entry.line.stamp:
             parts.append(f"{entry.line.stamp} ")

@@ -8,27 +8,27 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 
-from console.logs.following import Batch, Follower, Note, Position
-from console.logs.lines import TURN
-from console.logs.picking import Entry, Picked, Picker
+from console.logs.following import FollowedLines, Follower, FollowNote, LogPosition
+from console.logs.lines import YIELD_AFTER_LINES
+from console.logs.picking import LineFilter, LogEntry, SelectedLine
 from console.logs.query import LogQuery
-from console.streams.signal import Signal
+from console.streams.signal import SingleWaiterEvent
 
 #: Seconds for which lines are collected, and the approximate number of lines in one batch.
-GATHER, MOST_LINES = 0.025, 1000
+COLLECT_SECONDS, MOST_LINES = 0.025, 1000
 #: Number of batches that may wait. Each holds at most one read of a stream.
-WAITING = 2
+MAX_WAITING_BATCHES = 2
 
 
 @dataclass(slots=True)
-class Sent:
+class FeedBatch:
     """A batch for the browser. `positions`: the resume position of each source that has lines in
     the batch.
     """
 
-    picked: list[Picked] = field(default_factory=list)
-    notes: list[tuple[int, Note]] = field(default_factory=list)
-    positions: dict[int, Position] = field(default_factory=dict)
+    picked: list[SelectedLine] = field(default_factory=list)
+    notes: list[tuple[int, FollowNote]] = field(default_factory=list)
+    positions: dict[int, LogPosition] = field(default_factory=dict)
 
 
 class Feed:
@@ -37,9 +37,9 @@ class Feed:
     """
 
     def __init__(self, query: LogQuery) -> None:
-        self._picker = Picker(query)
-        self._waiting: list[tuple[int, Batch | Note]] = []
-        self._came, self._room = Signal(), asyncio.Semaphore(WAITING)
+        self._picker = LineFilter(query)
+        self._waiting: list[tuple[int, FollowedLines | FollowNote]] = []
+        self._came, self._room = SingleWaiterEvent(), asyncio.Semaphore(MAX_WAITING_BATCHES)
         self._tasks: dict[asyncio.Task[None], int] = {}
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -59,17 +59,17 @@ class Feed:
         """Return False if source `number` has ended."""
         return number in self._tasks.values()
 
-    async def next(self) -> Sent:
+    async def next(self) -> FeedBatch:
         """Return the next batch, or raise the exception in `failed`.
 
         The feed buffers only a few batches, so a slow caller stops reading from the cluster.
         """
-        sent, entries = Sent(), list[Entry]()
+        sent, entries = FeedBatch(), list[LogEntry]()
         while not self._waiting and not self.failed.done():
             await self._came.wait()
         self._check()
         self._take(sent, entries)
-        await asyncio.sleep(GATHER)
+        await asyncio.sleep(COLLECT_SECONDS)
         # Lines after a note belong to the next batch.
         while self._waiting and not sent.notes and len(entries) < MOST_LINES:
             self._take(sent, entries)
@@ -77,7 +77,7 @@ class Feed:
             await asyncio.sleep(0)
         entries.sort(key=lambda entry: entry.line.stamp)
         for number, entry in enumerate(entries, 1):
-            if number % TURN == 0:
+            if number % YIELD_AFTER_LINES == 0:
                 await asyncio.sleep(0)
             sent.picked += self._picker.next(entry)
         self._check()
@@ -106,13 +106,13 @@ class Feed:
         except Exception as error:  # noqa: BLE001  whoever waits for `failed` is told
             self.fail(error)
 
-    def _take(self, sent: Sent, entries: list[Entry]) -> None:
+    def _take(self, sent: FeedBatch, entries: list[LogEntry]) -> None:
         number, event = self._waiting.pop(0)
         self._room.release()
-        if isinstance(event, Note):
+        if isinstance(event, FollowNote):
             sent.notes.append((number, event))
         else:
-            entries += [Entry(number, line, level) for line, level in event.lines]
+            entries += [LogEntry(number, line, level) for line, level in event.lines]
             sent.positions[number] = event.position
 
 

@@ -23,28 +23,28 @@ from django.utils.translation import gettext_lazy
 
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, BadRequest, Forbidden, NotFound
-from console.logs.lines import TURN, Line, Splitter
-from console.logs.opening import Viewer, Wanted, why
-from console.logs.picking import Levels
+from console.logs.lines import YIELD_AFTER_LINES, LogLine, Splitter
+from console.logs.opening import ContainerLog, LogViewer, log_error_text
+from console.logs.picking import LevelDetector
 from console.logs.query import LogQuery
-from console.logs.runs import Run, Runs
-from console.streams.places import TooMany
-from console.streams.stream import Over, Stream
-from console.ui.decisions import Denied, NotArrived
+from console.logs.runs import ContainerRun, ContainerRuns
+from console.streams.places import QuotaExceeded
+from console.streams.stream import ResponseStream, StreamEnded
+from console.ui.decisions import Denied, NotLoaded
 
 #: Minimum and maximum seconds between retries.
-LEAST_WAIT, MOST_WAIT = 0.25, 5.0
+MIN_RETRY_WAIT, MAX_RETRY_WAIT = 0.25, 5.0
 #: The logs of all runs of a new pod are available if it has at most this many runs.
-FRESH = 2
+NEW_POD_RUNS = 2
 #: A log that ends within this many seconds belongs to a container that isn't running.
-AT_ONCE = 1.0
+NOT_RUNNING_WITHIN = 1.0
 #: Maximum number of open logs, for runs that follow each other within seconds.
-AHEAD = 8
+MAX_OPEN_LOGS = 8
 #: Seconds after which the log of a run is closed once a later run exists.
-LATE = 10.0
+CLOSE_AFTER = 10.0
 
 #: Seconds for which Forbidden responses are retried if the log was open before.
-FORBIDDEN = 15.0
+FORBIDDEN_RETRY_SECONDS = 15.0
 LOST = gettext_lazy(
     "Some lines may be missing here because the logs of earlier runs no longer exist."
 )
@@ -52,7 +52,7 @@ ROTATED = gettext_lazy("Some lines may be missing here because the log was rotat
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class LogPosition:
     """Resume position in a log.
 
     `stamp`: timestamp of the last line, "" before the first line. `count`: number of lines with
@@ -65,7 +65,7 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class FollowNote:
     """A message about a followed log.
 
     `ended`: no further lines unless the container restarts. `over`: no further lines at all.
@@ -77,20 +77,20 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    lines: Sequence[tuple[Line, str]]
-    position: Position
+class FollowedLines:
+    lines: Sequence[tuple[LogLine, str]]
+    position: LogPosition
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _OpenRun:
     """An open log of a run, and the log of the run before it if that is available and may be
     needed.
     """
 
-    stream: Stream
-    run: Run
-    previous: Stream | None
+    stream: ResponseStream
+    run: ContainerRun
+    previous: ResponseStream | None
     opened: float
 
     async def close(self) -> None:
@@ -99,7 +99,7 @@ class _Part:
                 await stream.close()
 
 
-class _Seen:
+class _DuplicateDetector:
     """Detects lines that were already read.
 
     `any`: at least one line was already read. `last`: the line at the resume position was found,
@@ -107,12 +107,12 @@ class _Seen:
     error without a timestamp.
     """
 
-    def __init__(self, at: Position) -> None:
+    def __init__(self, at: LogPosition) -> None:
         self._at, self._left = at, at.count
         self.last = self._past = not at.stamp
         self.any = self.gone = False
 
-    def has(self, line: Line) -> bool:
+    def has(self, line: LogLine) -> bool:
         if not line.stamp:
             # A line that starts with a digit may be a truncated timestamp.
             self.gone = self.gone or not line.raw[:1].isdigit()
@@ -129,38 +129,38 @@ class _Seen:
 class Follower:
     def __init__(
         self,
-        viewer: Viewer,
-        wanted: Wanted,
+        viewer: LogViewer,
+        wanted: ContainerLog,
         query: LogQuery,
-        position: Position | None = None,
-        on_over: Callable[[Over], None] | None = None,
+        position: LogPosition | None = None,
+        on_over: Callable[[StreamEnded], None] | None = None,
     ) -> None:
-        """`on_over`: callback as in `Stream`. If the query requests all lines, a new pod is
+        """`on_over`: callback as in `ResponseStream`. If the query requests all lines, a new pod is
         followed from its first run.
         """
         self._viewer, self._wanted, self._query = viewer, wanted, query
-        self._at = position or Position()
-        self._seen = _Seen(self._at)
+        self._at = position or LogPosition()
+        self._seen = _DuplicateDetector(self._at)
         self._on_over = on_over
-        self._runs = Runs(viewer.cluster, wanted.key, wanted.container)
+        self._runs = ContainerRuns(viewer.cluster, wanted.key, wanted.container)
         # The run that is being read or was read last, and whether its log was read to the end.
-        self._run, self._whole = Run(), True
+        self._run, self._whole = ContainerRun(), True
         # ID of the run to which the query's limits (tail, since) apply.
         self._begun: str | None = None
-        self._ahead: list[_Part] = []
+        self._ahead: list[_OpenRun] = []
         self._opening = asyncio.Lock()
-        self._levels = Levels()
-        self._wait = LEAST_WAIT
+        self._levels = LevelDetector()
+        self._wait = MIN_RETRY_WAIT
         self._failed, self._said, self._told = 0, "", ""
         # Number of the run whose lines were read last, used while its ID is unknown.
         self._number = 0
         # Whether the log was ever open, and the time of the first Forbidden response.
         self._was_open, self._forbidden = False, 0.0
 
-    async def events(self) -> AsyncGenerator[Batch | Note, None]:
+    async def events(self) -> AsyncGenerator[FollowedLines | FollowNote, None]:
         """Yield batches and notes until the pod is deleted.
 
-        Raise `Denied`, `Over`, `TooMany`, `AuditUnavailable`, or `ApiError` if a retry is
+        Raise `Denied`, `StreamEnded`, `QuotaExceeded`, `AuditUnavailable`, or `ApiError` if a retry is
         useless.
         """
         with self._runs.watched():
@@ -175,7 +175,7 @@ class Follower:
                         raise
                     # After a restart, the kubelet returns NotFound until it has loaded its pods.
                     if isinstance(error, NotFound) and self._last() is None:
-                        yield Note(why(error), over=True, ended=True)
+                        yield FollowNote(log_error_text(error), over=True, ended=True)
                         return
                     for note in self._refused(error):
                         yield note
@@ -187,22 +187,22 @@ class Follower:
                         return
 
     def _begin(self) -> None:
-        now = self._runs.last() or Run()
+        now = self._runs.last() or ContainerRun()
         if self._at.stamp and not self._at.run and now.number > 0:
             # The position was read before the pod status showed a run, so it can belong to any run.
-            self._run, self._whole = Run(pod=now.pod), False
+            self._run, self._whole = ContainerRun(pod=now.pod), False
         elif self._at.stamp:
             self._at = replace(self._at, run=self._at.run or now.id)
             # If the position belongs to neither of the two available logs, reading them will show
             # this.
             number = now.number if self._at.run == now.id else now.number - 1
-            self._run, self._whole = Run(self._at.run, number, pod=now.pod), False
-        elif now.number < (FRESH if self._query.tail is None else 0):
-            self._run = Run(pod=now.pod)
+            self._run, self._whole = ContainerRun(self._at.run, number, pod=now.pod), False
+        elif now.number < (NEW_POD_RUNS if self._query.tail is None else 0):
+            self._run = ContainerRun(pod=now.pod)
         else:
             self._run, self._begun = now, now.id
 
-    def _last(self) -> Run | None:
+    def _last(self) -> ContainerRun | None:
         """Return the last run, which may be newer than the pod status, or None if the pod doesn't
         exist.
         """
@@ -212,7 +212,7 @@ class Follower:
 
     # Opening
 
-    async def _open_and_read(self) -> AsyncGenerator[Batch | Note, None]:
+    async def _open_and_read(self) -> AsyncGenerator[FollowedLines | FollowNote, None]:
         """Open the current logs and yield their events until all are read."""
         looking: asyncio.Task[None] | None = None
         try:
@@ -240,25 +240,25 @@ class Follower:
                 looking.cancel()
             return bool(self._ahead)
 
-    async def _look_ahead(self, part: _Part) -> None:
+    async def _look_ahead(self, part: _OpenRun) -> None:
         """Open the logs of later runs while earlier ones are read.
 
         A log that still continues once a later run is open belongs to that later run: the
         kubelet started it before the pod status showed it.
         """
         try:
-            while len(self._ahead) < AHEAD:
+            while len(self._ahead) < MAX_OPEN_LOGS:
                 await self._runs.changed()
                 async with self._opening:
                     last = self._runs.last()
                     if last is not None and last.after(part.run):
                         stream, part = part.stream, await self._open(part.run)
-                        asyncio.get_running_loop().call_later(LATE, stream.close_soon)
-        except (ApiError, AuditUnavailable, Denied, NotArrived, Over, TooMany):
+                        asyncio.get_running_loop().call_later(CLOSE_AFTER, stream.close_soon)
+        except (ApiError, AuditUnavailable, Denied, NotLoaded, StreamEnded, QuotaExceeded):
             # `_try` opens it again after the earlier logs are read.
             return
 
-    async def _open(self, last: Run) -> _Part:
+    async def _open(self, last: ContainerRun) -> _OpenRun:
         """Open the log of the last run, and the log of the run before it if the last run started
         after `last`.
         """
@@ -269,24 +269,24 @@ class Follower:
         except BaseException:
             await stream.close()
             raise
-        part = _Part(stream, run, previous, asyncio.get_running_loop().time())
+        part = _OpenRun(stream, run, previous, asyncio.get_running_loop().time())
         self._ahead.append(part)
         return part
 
-    async def _previous(self) -> Stream | None:
+    async def _previous(self) -> ResponseStream | None:
         """Open the previous run's log. Return None if it doesn't exist or too many logs are open."""
         try:
             return await self._opened([*self._since(), ("previous", "true")])
-        except (BadRequest, TooMany):
+        except (BadRequest, QuotaExceeded):
             return None
 
-    async def _opened(self, params: Sequence[tuple[str, str]]) -> Stream:
-        stream = Stream(self._viewer.order(self._wanted, params), self._on_over)
+    async def _opened(self, params: Sequence[tuple[str, str]]) -> ResponseStream:
+        stream = ResponseStream(self._viewer.order(self._wanted, params), self._on_over)
         await stream.open()
         self._was_open, self._forbidden = True, 0.0
         return stream
 
-    def _followed(self, run: Run) -> list[tuple[str, str]]:
+    def _followed(self, run: ContainerRun) -> list[tuple[str, str]]:
         first = run.id == self._begun and not self._at.stamp
         params = self._query.request_params(self._wanted.container) if first else self._since()
         return [*params, ("follow", "true")]
@@ -297,7 +297,7 @@ class Follower:
 
     # Reading
 
-    async def _read(self, part: _Part) -> AsyncGenerator[Batch | Note, None]:
+    async def _read(self, part: _OpenRun) -> AsyncGenerator[FollowedLines | FollowNote, None]:
         expects = False
         if part.run.after(self._run):
             async with aclosing(self._change(part)) as events:
@@ -325,16 +325,16 @@ class Follower:
         if self._taken_for_another(run, self._run.number):
             yield self._report_lost_lines(run)
         if self._seen.gone and not (expects and whole):
-            yield Note(str(LOST))
+            yield FollowNote(str(LOST))
         took = asyncio.get_running_loop().time() - part.opened
         cut = part.stream.closing
-        self._whole = not cut and (took < AT_ONCE or self._is_over())
-        if took > AT_ONCE:
+        self._whole = not cut and (took < NOT_RUNNING_WITHIN or self._is_over())
+        if took > NOT_RUNNING_WITHIN:
             # A log that ends immediately may come from a kubelet that can't follow more logs: it ends
             # each log at its current end. Keep the longer wait in that case.
-            self._wait = LEAST_WAIT
+            self._wait = MIN_RETRY_WAIT
 
-    async def _change(self, part: _Part) -> AsyncGenerator[Batch | Note, None]:
+    async def _change(self, part: _OpenRun) -> AsyncGenerator[FollowedLines | FollowNote, None]:
         """Switch to a later run. Read the log of the run before it first: it contains the rest of
         the current run, or a run in between.
         """
@@ -346,7 +346,7 @@ class Follower:
             taken = self._taken_for_another(run.before, run.number - (run.before != run.id))
             between = more and not rest and (known or not last.id or run.before != last.id)
             if between and run.before == last.id:
-                run = _untold(run)
+                run = _next_run(run)
             there = part.previous is not None and not self._seen.gone
             # If the last line isn't in the log of its run, it belonged to a later run.
             later = known and there and not more
@@ -354,7 +354,7 @@ class Follower:
             untold = part.previous is not None and self._seen.gone and not part.run.before
             lost = later or untold or self._loses(last, run, there=there, known=known)
             if taken or (lost and not rest):
-                yield Note(str(LOST))
+                yield FollowNote(str(LOST))
             if between and last.id:
                 for note in self._again(run, last.id):
                     yield note
@@ -375,14 +375,14 @@ class Follower:
             return self._seen.any and self._at.run != run
         return self._seen.any and self._seen.last and number > self._number
 
-    def _report_lost_lines(self, run: str) -> Note:
+    def _report_lost_lines(self, run: str) -> FollowNote:
         """Attribute the position to `run`, and report that lines of the run it was mistaken for may
         be missing.
         """
         self._read_as(run)
-        return Note(str(LOST))
+        return FollowNote(str(LOST))
 
-    def _loses(self, last: Run, run: Run, *, there: bool, known: bool) -> bool:
+    def _loses(self, last: ContainerRun, run: ContainerRun, *, there: bool, known: bool) -> bool:
         """Return True if lines between two runs may be missing.
 
         `there`: the log before the later run exists. `known`: a line of the earlier run was
@@ -393,7 +393,9 @@ class Follower:
             return first > last.number + 1
         return not self._whole and (known or not there or run.before != last.id)
 
-    async def _handle_missing_line(self, *, whole: bool) -> AsyncGenerator[Batch | Note, None]:
+    async def _handle_missing_line(
+        self, *, whole: bool
+    ) -> AsyncGenerator[FollowedLines | FollowNote, None]:
         """Handle a log that doesn't contain the line at the resume position.
 
         Either the log belongs to another run that the pod status doesn't show yet, or it was
@@ -404,9 +406,9 @@ class Follower:
             async with aclosing(self._lines(previous)) as batches:
                 more = await anext(batches, None) is not None
                 if not (self._seen.last or whole):
-                    yield Note(str(LOST if more else ROTATED))
+                    yield FollowNote(str(LOST if more else ROTATED))
                 if self._seen.last or more or whole:
-                    self._run = _untold(last)
+                    self._run = _next_run(last)
                 async for lines in batches:
                     yield self._batch(lines, last.id)
             if self._run is not last:
@@ -417,27 +419,27 @@ class Follower:
                 await previous.close()
 
     async def _lines(
-        self, stream: Stream | None, *, over: bool = True
-    ) -> AsyncGenerator[Sequence[tuple[Line, str]], None]:
+        self, stream: ResponseStream | None, *, over: bool = True
+    ) -> AsyncGenerator[Sequence[tuple[LogLine, str]], None]:
         """Yield the lines after the resume position.
 
         The first batch is empty, so that the caller can read earlier logs before the lines are
         taken. `over`: the run has ended, so a last line without a newline is complete.
         """
-        seen = self._seen = _Seen(self._at)
+        seen = self._seen = _DuplicateDetector(self._at)
         splitter, begun = Splitter(), False
         while stream is not None and (piece := await stream.read()):
             self._failed, self._said = 0, ""
             found = []
             for number, line in enumerate(splitter.feed(piece), 1):
-                if number % TURN == 0:
+                if number % YIELD_AFTER_LINES == 0:
                     await asyncio.sleep(0)
                 if seen.has(line):
                     continue
                 if not begun:
                     begun = True
                     yield ()
-                    seen = _Seen(self._at)
+                    seen = _DuplicateDetector(self._at)
                     if seen.has(line):
                         continue
                 found.append(self._next_line(line))
@@ -448,14 +450,14 @@ class Follower:
         if rest and (over or (self._is_over() and not (stream and stream.closing))):
             yield [self._next_line(one) for one in rest]
 
-    def _next_line(self, line: Line) -> tuple[Line, str]:
+    def _next_line(self, line: LogLine) -> tuple[LogLine, str]:
         at = self._at
-        self._at = Position(line.stamp, at.count + 1 if line.stamp == at.stamp else 1, at.run)
+        self._at = LogPosition(line.stamp, at.count + 1 if line.stamp == at.stamp else 1, at.run)
         return line, self._levels.next(line)
 
-    def _batch(self, lines: Sequence[tuple[Line, str]], run: str) -> Batch:
+    def _batch(self, lines: Sequence[tuple[LogLine, str]], run: str) -> FollowedLines:
         self._read_as(run)
-        return Batch(lines, self._at)
+        return FollowedLines(lines, self._at)
 
     def _read_as(self, run: str) -> None:
         """Attribute the lines that were read last to `run`. "" stands for `_run` while its ID is
@@ -471,11 +473,11 @@ class Follower:
 
     # Between logs
 
-    def _again(self, run: Run, ended: str) -> Iterator[Note]:
+    def _again(self, run: ContainerRun, ended: str) -> Iterator[FollowNote]:
         if self._told != ended and run.ends.get(ended):
-            yield Note(run.ends[ended])
+            yield FollowNote(run.ends[ended])
         self._told = ended
-        yield Note(_("The container was restarted."))
+        yield FollowNote(_("The container was restarted."))
 
     def _is_final(self) -> bool:
         """Return True if a Forbidden response is final.
@@ -485,25 +487,25 @@ class Follower:
         """
         now = asyncio.get_running_loop().time()
         self._forbidden = self._forbidden or now
-        return not self._was_open or now - self._forbidden > FORBIDDEN
+        return not self._was_open or now - self._forbidden > FORBIDDEN_RETRY_SECONDS
 
-    def _refused(self, error: ApiError) -> Iterator[Note]:
+    def _refused(self, error: ApiError) -> Iterator[FollowNote]:
         self._failed += 1
-        text = why(error)
+        text = log_error_text(error)
         # A single failure that the next retry fixes isn't reported.
         waits = isinstance(error, BadRequest)
         if text != self._said and (
             waits or (self._failed > 1 and not isinstance(error, Forbidden | NotFound))
         ):
             self._said = text
-            yield Note(text)
+            yield FollowNote(text)
 
-    async def _next(self) -> AsyncGenerator[Note, None]:
+    async def _next(self) -> AsyncGenerator[FollowNote, None]:
         """Yield notes, and return when there may be more to read."""
         while True:
             run = self._last()
             if run is None:
-                yield Note(_("The pod no longer exists."), over=True, ended=True)
+                yield FollowNote(_("The pod no longer exists."), over=True, ended=True)
                 return
             if run.after(self._run):
                 return
@@ -512,14 +514,16 @@ class Follower:
                 return
             if self._told != run.id:
                 self._told = run.id
-                yield Note(run.ends.get(run.id) or _("The container has terminated."), ended=True)
+                yield FollowNote(
+                    run.ends.get(run.id) or _("The container has terminated."), ended=True
+                )
             await self._runs.changed()
 
     async def _pause(self) -> None:
         await self._runs.changed(self._wait)
-        self._wait = min(MOST_WAIT, self._wait * 2)
+        self._wait = min(MAX_RETRY_WAIT, self._wait * 2)
 
 
-def _untold(run: Run) -> Run:
+def _next_run(run: ContainerRun) -> ContainerRun:
     """Return the run after `run`, which the pod status doesn't show yet."""
-    return Run(number=run.number + 1, running=True, before=run.id, pod=run.pod)
+    return ContainerRun(number=run.number + 1, running=True, before=run.id, pod=run.pod)

@@ -9,16 +9,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-#: Maximum bytes of a line. Longer lines are cut, and `Line.cut` counts the missing bytes.
-LONGEST = 16 * 1024
+#: Maximum bytes of a line. Longer lines are cut, and `LogLine.cut` counts the missing bytes.
+MAX_LINE_BYTES = 16 * 1024
 #: Number of lines to process before yielding to the event loop.
-TURN = 200
+YIELD_AFTER_LINES = 200
 _STAMP = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z ")
 _STAMP_SIZE = 31
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogLine:
     """A log line. `stamp`: timestamp, "" if missing. `raw`: text. `cut`: number of bytes that were
     cut off.
     """
@@ -35,19 +35,19 @@ class Line:
 class Splitter:
     """Splits a byte stream into lines. It buffers at most one line of `longest` bytes."""
 
-    def __init__(self, longest: int = LONGEST) -> None:
+    def __init__(self, longest: int = MAX_LINE_BYTES) -> None:
         self._longest = longest + _STAMP_SIZE
         self._rest = bytearray()
         self._cut = 0
 
-    def feed(self, piece: bytes) -> Iterator[Line]:
+    def feed(self, piece: bytes) -> Iterator[LogLine]:
         *whole, rest = piece.split(b"\n")
         for part in whole:
             self._add(part)
             yield self._take()
         self._add(rest)
 
-    def end(self) -> Iterator[Line]:
+    def end(self) -> Iterator[LogLine]:
         """Yield the last line if it has no newline."""
         if self._rest:
             yield self._take()
@@ -57,10 +57,10 @@ class Splitter:
         self._rest += part[:room]
         self._cut += max(0, len(part) - room)
 
-    def _take(self) -> Line:
+    def _take(self) -> LogLine:
         raw, cut = bytes(self._rest), self._cut
         self._rest.clear()
         self._cut = 0
         if _STAMP.match(raw):
-            return Line(raw[: _STAMP_SIZE - 1].decode(), raw[_STAMP_SIZE:], cut)
-        return Line("", raw, cut)
+            return LogLine(raw[: _STAMP_SIZE - 1].decode(), raw[_STAMP_SIZE:], cut)
+        return LogLine("", raw, cut)

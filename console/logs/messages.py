@@ -10,28 +10,28 @@ from typing import Any
 
 import msgspec
 
-from console.logs.feed import Sent
-from console.logs.following import Position
+from console.logs.feed import FeedBatch
+from console.logs.following import LogPosition
 from console.streams.socket import BadMessage, read_message
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: Maximum characters of a source name, a timestamp or a run ID.
 _LONGEST = 400
 
 
-class _First(msgspec.Struct, forbid_unknown_fields=True):
+class _StartMessage(msgspec.Struct, forbid_unknown_fields=True):
     follow: str
     at: dict[str, tuple[str, int, str]] = {}
 
 
-class _Ack(msgspec.Struct, forbid_unknown_fields=True):
+class _AckMessage(msgspec.Struct, forbid_unknown_fields=True):
     ack: int
 
 
-_first, _ack = msgspec.json.Decoder(_First), msgspec.json.Decoder(_Ack)
+_first, _ack = msgspec.json.Decoder(_StartMessage), msgspec.json.Decoder(_AckMessage)
 
 
-def read_first(text: str) -> tuple[str, Mapping[str, Position]]:
+def read_first(text: str) -> tuple[str, Mapping[str, LogPosition]]:
     """Return the language and the resume position of each source. Raise `BadMessage` for invalid
     input.
     """
@@ -39,7 +39,7 @@ def read_first(text: str) -> tuple[str, Mapping[str, Position]]:
     texts = (one for name, (stamp, _, run) in found.at.items() for one in (name, stamp, run))
     if any(len(one) > _LONGEST or not one.isprintable() for one in texts):
         raise BadMessage
-    return found.follow, {name: Position(*where) for name, where in found.at.items()}
+    return found.follow, {name: LogPosition(*where) for name, where in found.at.items()}
 
 
 def read_ack(text: str) -> int:
@@ -47,7 +47,7 @@ def read_ack(text: str) -> int:
     return read_message(_ack, text).ack
 
 
-def sent_text(number: int, sent: Sent, names: Sequence[str]) -> str:
+def batch_text(number: int, sent: FeedBatch, names: Sequence[str]) -> str:
     """Encode a batch of lines, notes and positions as JSON.
 
     Each line is: source, timestamp, level, text, whether it matches the filter (False for a
@@ -77,4 +77,4 @@ def sent_text(number: int, sent: Sent, names: Sequence[str]) -> str:
 
 
 def sources_text(names: Sequence[str]) -> str:
-    return msgspec.json.encode({"sources": [visible(name) for name in names]}).decode()
+    return msgspec.json.encode({"sources": [escape_invisible(name) for name in names]}).decode()

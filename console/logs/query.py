@@ -13,10 +13,10 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.selectors import SelectorError, parse_labels
 from console.logs.levels import LEVELS
-from console.ui.words import spoken
+from console.ui.words import translate_message
 
 #: Default and maximum number of tail lines, and the value for all lines (downloads only).
-TAIL, MOST_TAIL, ALL = 500, 10_000, "all"
+TAIL, MAX_TAIL, ALL = 500, 10_000, "all"
 TAILS = (100, 500, 2000, 10_000)
 #: Choices for the start time: `sinceSeconds` spans and their labels.
 SINCES: Mapping[str, str | Promise] = {
@@ -35,12 +35,12 @@ LEVEL_WORDS: Mapping[str, str | Promise] = {
 }
 CONTEXTS = (0, 2, 5, 10)
 #: Maximum characters of a search text, a name and a label selector.
-MOST_SEARCH, MOST_NAME, MOST_SELECTOR = 200, 253, 512
+MAX_SEARCH, MAX_NAME, MAX_SELECTOR = 200, 253, 512
 #: Selects all containers of a pod.
-EVERY = "*"
+ALL_CONTAINERS = "*"
 #: The log is requested from this long before the line that `at` names, so that its context is
 #: included.
-EARLIER, FIRST = timedelta(seconds=10), datetime(1971, 1, 1, tzinfo=UTC)
+LOOKBACK, FIRST = timedelta(seconds=10), datetime(1971, 1, 1, tzinfo=UTC)
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z")
 _SPAN = re.compile(r"([1-9]\d{0,5})([smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -55,7 +55,7 @@ class BadQuery(ValueError):
 class LogQuery:
     """Parsed query parameters of a log.
 
-    `container`: a name, `EVERY`, or "" for the default container. `tail`: number of lines, None
+    `container`: a name, `ALL_CONTAINERS`, or "" for the default container. `tail`: number of lines, None
     for all. `since`: a span like `15m`, an RFC 3339 timestamp, or "". `at`: the timestamp of a
     line; the log then shows the context of that line, and `tail` counts the lines from there on.
     `label`: the label selector of the pods, "" if the URL names an object.
@@ -119,13 +119,13 @@ def read_query(params: QueryDict, *, whole: bool = False, selects: bool = False)
     """
     return LogQuery(
         label=_label(params) if selects else "",
-        container=read_text(params, "container", MOST_NAME),
+        container=read_text(params, "container", MAX_NAME),
         previous=read_switch(params, "previous"),
         tail=_tail(params, whole=whole),
         since=_since(params),
         timestamps=read_switch(params, "timestamps"),
         wrap=read_switch(params, "wrap"),
-        search=read_text(params, "q", MOST_SEARCH),
+        search=read_text(params, "q", MAX_SEARCH),
         level=read_choice(params, "level", LEVELS),
         context=_number(params, "context", 0, 20, 0),
         at=_at(params),
@@ -174,15 +174,15 @@ def _number(params: QueryDict, name: str, least: int, most: int, default: int) -
 def _tail(params: QueryDict, *, whole: bool) -> int | None:
     if whole and params.getlist("tail") == [ALL]:
         return None
-    return _number(params, "tail", 1, MOST_TAIL, TAIL)
+    return _number(params, "tail", 1, MAX_TAIL, TAIL)
 
 
 def _label(params: QueryDict) -> str:
-    text = read_text(params, "label", MOST_SELECTOR)
+    text = read_text(params, "label", MAX_SELECTOR)
     try:
         selector = parse_labels(text)
     except SelectorError as error:
-        raise BadQuery(spoken(error.sentence)) from error
+        raise BadQuery(translate_message(error.sentence)) from error
     if not selector:
         raise BadQuery(_("label must be a selector, such as app=web."))
     return str(selector)
@@ -196,11 +196,11 @@ def _at(params: QueryDict) -> str:
 
 
 def _before(stamp: str) -> str:
-    """Return a `sinceTime` that is `EARLIER` than `stamp`."""
+    """Return a `sinceTime` that is `LOOKBACK` than `stamp`."""
     moment = _moment(stamp)
-    if moment is None or moment - EARLIER < FIRST:
+    if moment is None or moment - LOOKBACK < FIRST:
         return stamp
-    return (moment - EARLIER).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return (moment - LOOKBACK).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _moment(value: str) -> datetime | None:

@@ -10,16 +10,16 @@ from django.utils.translation import gettext as _
 
 from console.kube.gvr import PODS, Key
 from console.live.hub import get_hub
-from console.streams.signal import Signal
+from console.streams.signal import SingleWaiterEvent
 from console.ui.clusters import Cluster
-from console.ui.manifests import listed, mapping, number, text
-from console.ui.podspecs import ended_of
+from console.ui.manifests import mapping, mappings_at, number, text
+from console.ui.podspecs import termination_of
 
 _STATUSES = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ContainerRun:
     """The last run of a container.
 
     `id`: the container ID, "" before the first run. `number`: restart count. `before`: ID of the
@@ -35,11 +35,11 @@ class Run:
     ends: Mapping[str, str] = field(default_factory=dict)
     pod: str = ""
 
-    def after(self, other: "Run") -> bool:
+    def after(self, other: "ContainerRun") -> bool:
         return self.pod != other.pod or self.number > other.number
 
 
-class Runs:
+class ContainerRuns:
     """Reports the last run of a container. While `watched`, it is a subscriber of the hub.
 
     Use it on one event loop only.
@@ -47,19 +47,19 @@ class Runs:
 
     def __init__(self, cluster: Cluster, key: Key, container: str) -> None:
         self._pods, self._key, self._container = cluster.runtime.informer(PODS), key, container
-        self._news = Signal()
+        self._news = SingleWaiterEvent()
 
-    def last(self) -> Run | None:
+    def last(self) -> ContainerRun | None:
         """Return the last run, or None if the pod doesn't exist."""
         entry = self._pods.store.get(self._key)
         if entry is None:
             return None
         pod = entry.original()
         uid = text(mapping(pod, "metadata").get("uid"))
-        for status in (one for group in _STATUSES for one in listed(pod, "status", group)):
+        for status in (one for group in _STATUSES for one in mappings_at(pod, "status", group)):
             if status.get("name") == self._container:
                 return _run_of(status, uid)
-        return Run(pod=uid)
+        return ContainerRun(pod=uid)
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -88,17 +88,17 @@ class Runs:
         self._news.set()
 
 
-def _run_of(status: Mapping[str, Any], pod: str) -> Run:
+def _run_of(status: Mapping[str, Any], pod: str) -> ContainerRun:
     restarts = number(status.get("restartCount")) or 0
     state, last = mapping(status, "state"), mapping(status, "lastState", "terminated")
     running, ended = isinstance(state.get("running"), dict), mapping(state, "terminated")
     before = _id(last, restarts - 1) if running or ended else _id(last, restarts)
     own = text(status.get("containerID")) or str(restarts) if running else _id(ended, restarts)
     now = own or before
-    ends = {before: _told(last)} if last else {}
+    ends = {before: _end_message(last)} if last else {}
     if ended:
-        ends[now] = _told(ended)
-    return Run(now, restarts if now else -1, running, before, ends, pod)
+        ends[now] = _end_message(ended)
+    return ContainerRun(now, restarts if now else -1, running, before, ends, pod)
 
 
 def _id(terminated: Mapping[str, Any], number: int) -> str:
@@ -106,8 +106,8 @@ def _id(terminated: Mapping[str, Any], number: int) -> str:
     return text(terminated.get("containerID")) or str(number) if terminated else ""
 
 
-def _told(terminated: Mapping[str, Any]) -> str:
-    ended = ended_of(terminated)
+def _end_message(terminated: Mapping[str, Any]) -> str:
+    ended = termination_of(terminated)
     if ended is None:
         return ""
     words = {"how": ended.how, "reason": ended.reason}

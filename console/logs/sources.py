@@ -4,26 +4,26 @@ import heapq
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 
-from console.logs.lines import Line, Splitter
-from console.logs.picking import Entry, Levels
-from console.streams.stream import Stream
+from console.logs.lines import LogLine, Splitter
+from console.logs.picking import LevelDetector, LogEntry
+from console.streams.stream import ResponseStream
 
 #: Maximum number of lines in a batch.
 BATCH = 500
 
 
-class Source:
+class LogSource:
     """The log of one container. `name`: the label of its lines if several logs are shown."""
 
-    def __init__(self, name: str, stream: Stream) -> None:
+    def __init__(self, name: str, stream: ResponseStream) -> None:
         self.name, self.stream = name, stream
-        self.lines: deque[tuple[Line, str]] = deque()
-        self._splitter, self._levels = Splitter(), Levels()
+        self.lines: deque[tuple[LogLine, str]] = deque()
+        self._splitter, self._levels = Splitter(), LevelDetector()
         self._ended = False
 
     async def more(self) -> bool:
         """Read until lines are available, and return False at the end. Raises the same exceptions
-        as `Stream.read`.
+        as `ResponseStream.read`.
         """
         while not self.lines and not self._ended:
             piece = await self.stream.read()
@@ -33,7 +33,7 @@ class Source:
         return bool(self.lines)
 
 
-async def merged(sources: Sequence[Source]) -> AsyncGenerator[list[Entry], None]:
+async def merge_by_time(sources: Sequence[LogSource]) -> AsyncGenerator[list[LogEntry], None]:
     """Yield batches of lines in timestamp order. At most one read of each log is buffered."""
     waiting = [
         (source.lines[0][0].stamp, number)
@@ -41,12 +41,12 @@ async def merged(sources: Sequence[Source]) -> AsyncGenerator[list[Entry], None]
         if await source.more()
     ]
     heapq.heapify(waiting)
-    batch: list[Entry] = []
+    batch: list[LogEntry] = []
     while waiting:
         _stamp, number = heapq.heappop(waiting)
         source = sources[number]
         line, level = source.lines.popleft()
-        batch.append(Entry(number, line, level))
+        batch.append(LogEntry(number, line, level))
         if not source.lines or len(batch) >= BATCH:
             yield batch
             batch = []

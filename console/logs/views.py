@@ -19,24 +19,31 @@ from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import PODS, Key
 from console.live.flow import flow_of
 from console.logs import query as queries
-from console.logs.colours import Run, runs
+from console.logs.colours import StyledText, styled_text
 from console.logs.containers import NoContainer
 from console.logs.downloads import Download
-from console.logs.opening import Unreadable, Viewer, Wanted, close_all, open_all, why
-from console.logs.picking import Picked
+from console.logs.opening import (
+    ContainerLog,
+    LogViewer,
+    UnreadableLog,
+    close_all,
+    log_error_text,
+    open_all,
+)
+from console.logs.picking import SelectedLine
 from console.logs.query import BadQuery, LogQuery, read_query
-from console.logs.shown import BEFORE, shown
-from console.logs.sources import Source
-from console.logs.targets import Target, Wanteds, find_target
-from console.streams.stream import Over
+from console.logs.shown import LINES_BEFORE, selected_lines
+from console.logs.sources import LogSource
+from console.logs.targets import LogTarget, SelectedLogs, find_target
+from console.streams.stream import StreamEnded
 from console.ui.clusters import Cluster
 from console.ui.docking import tab_name
 from console.ui.http import ConsoleRequest
 from console.ui.kind import NAV_GROUPS, ResourceKind
-from console.ui.links import list_url, log_of_labels_url, object_url
+from console.ui.links import label_log_url, list_url, object_url
 from console.ui.logs import has_logs
 from console.ui.places import find_kind
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.threads import in_thread
 from console.views.errors import error_page
 from console.views.guard import access_of
@@ -71,24 +78,24 @@ async def log_page(
     except NoContainer as error:
         return error_page(request, 400, str(error))
     except NotFound:
-        words = {"kind": kind.singular, "key": visible(str(key))}
+        words = {"kind": kind.singular, "key": escape_invisible(str(key))}
         return error_page(request, 404, _("No %(kind)s %(key)s found.") % words)
     if as_text:
         return await _text(request, key, target.current().found, query)
-    return await _page(request, Asked(kind, key, query, target, target.current()))
+    return await _page(request, LogPageRequest(kind, key, query, target, target.current()))
 
 
 # Plain text
 
 
 async def _text(
-    request: ConsoleRequest, key: Key, wanted: Sequence[Wanted], query: LogQuery
+    request: ConsoleRequest, key: Key, wanted: Sequence[ContainerLog], query: LogQuery
 ) -> HttpResponseBase:
     flow = flow_of(getattr(request, "scope", {}))
-    sources, refused = await open_all(Viewer.of(request), wanted, query, lambda _: flow.abort())
+    sources, refused = await open_all(LogViewer.of(request), wanted, query, lambda _: flow.abort())
     if refused and not sources:
         error = refused[0].error
-        return error_page(request, error.page_code, why(error))
+        return error_page(request, error.page_code, log_error_text(error))
     body = Download(sources, refused, query, flow)
     response = StreamingHttpResponse(body, content_type="text/plain; charset=utf-8")
     name = "-".join(
@@ -107,12 +114,12 @@ async def _text(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LogPageRequest:
     kind: ResourceKind
     key: Key
     query: LogQuery
-    target: Target
-    wanted: Wanteds
+    target: LogTarget
+    wanted: SelectedLogs
 
     @property
     def followed(self) -> bool:
@@ -120,43 +127,43 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LogRow:
     """A line for the template. `source`: "" if all lines have the same source."""
 
     stamp: str
     time: str
     source: str
     level: str
-    runs: Sequence[Run]
+    runs: Sequence[StyledText]
     found: bool
     gap: bool
     cut: int
 
 
 @dataclass(slots=True)
-class Read:
+class LogPageContent:
     """Lines that were read for a page. `left_out`: number of matching lines over the limit.
     `ended`: why reading stopped early, "" if it was complete.
     """
 
-    rows: list[Row]
+    rows: list[LogRow]
     looked_at: int = 0
     left_out: int = 0
     ended: str = ""
 
 
-async def _page(request: ConsoleRequest, asked: Asked) -> HttpResponse:
+async def _page(request: ConsoleRequest, asked: LogPageRequest) -> HttpResponse:
     query = asked.query
     if request.docked and asked.followed:
         # The dock always has JavaScript, and its socket sends the same lines or resumes at the last
         # position.
-        values = _context(asked, Read([]), (), request.cluster.name)
+        values = _context(asked, LogPageContent([]), (), request.cluster.name)
         return render(request, "console/log.html", values)
     if query.at:
         # The line at `at` and its context come first, so the newest lines can't push them off the
         # page.
-        query = replace(query, tail=min(query.tail or MOST_LINES, MOST_LINES - BEFORE))
-    sources, refused = await open_all(Viewer.of(request), asked.wanted.found, query)
+        query = replace(query, tail=min(query.tail or MOST_LINES, MOST_LINES - LINES_BEFORE))
+    sources, refused = await open_all(LogViewer.of(request), asked.wanted.found, query)
     try:
         read = await _read(sources, query)
     finally:
@@ -164,12 +171,15 @@ async def _page(request: ConsoleRequest, asked: Asked) -> HttpResponse:
     return render(request, "console/log.html", _context(asked, read, refused, request.cluster.name))
 
 
-async def _read(sources: Sequence[Source], query: LogQuery) -> Read:
-    read = Read([])
-    kept: deque[Picked] = deque()
+async def _read(sources: Sequence[LogSource], query: LogQuery) -> LogPageContent:
+    read = LogPageContent([])
+    kept: deque[SelectedLine] = deque()
     size = 0
     try:
-        async with asyncio.timeout(READ_SECONDS), aclosing(shown(sources, query)) as batches:
+        async with (
+            asyncio.timeout(READ_SECONDS),
+            aclosing(selected_lines(sources, query)) as batches,
+        ):
             async for looked_at, found in batches:
                 read.looked_at += looked_at
                 kept += found
@@ -179,24 +189,24 @@ async def _read(sources: Sequence[Source], query: LogQuery) -> Read:
                     read.left_out += 1
     except TimeoutError:
         read.ended = _("Reading the log took too long. Some lines were not read.")
-    except Over as error:
+    except StreamEnded as error:
         read.ended, kept = str(error), deque()
     except ApiError as error:
-        read.ended = why(error)
+        read.ended = log_error_text(error)
     names = [source.name for source in sources] if len(sources) > 1 else [""] * len(sources)
     # Parsing color sequences of many lines takes long enough to block the event loop.
     read.rows = await in_thread(lambda: [_row(one, names) for one in kept])
     return read
 
 
-def _row(picked: Picked, names: Sequence[str]) -> Row:
+def _row(picked: SelectedLine, names: Sequence[str]) -> LogRow:
     entry = picked.entry
-    return Row(
+    return LogRow(
         stamp=entry.line.stamp,
         time=entry.line.stamp[11:23],
-        source=visible(names[entry.source]),
+        source=escape_invisible(names[entry.source]),
         level=entry.level,
-        runs=runs(entry.line.text),
+        runs=styled_text(entry.line.text),
         found=picked.found,
         gap=picked.gap,
         cut=entry.line.cut,
@@ -204,7 +214,7 @@ def _row(picked: Picked, names: Sequence[str]) -> Row:
 
 
 def _context(
-    asked: Asked, read: Read, refused: Sequence[Unreadable], cluster: str
+    asked: LogPageRequest, read: LogPageContent, refused: Sequence[UnreadableLog], cluster: str
 ) -> dict[str, object]:
     kind, key, query = asked.kind, asked.key, asked.query
     names = [one.name for one in asked.target.containers]
@@ -228,11 +238,11 @@ def _context(
         "of_pods": group,
         "several": len(names) > 1,
         "container": here,
-        "every": queries.EVERY,
-        "tails": _with(queries.TAILS, query.tail),
+        "every": queries.ALL_CONTAINERS,
+        "tails": _with_current(queries.TAILS, query.tail),
         "sinces": _sinces(query),
         "levels": queries.LEVEL_WORDS,
-        "contexts": _with(queries.CONTEXTS, query.context),
+        "contexts": _with_current(queries.CONTEXTS, query.context),
         "read": read,
         "refused": refused,
         "nothing": len(refused) == len(wanted.found) > 0,
@@ -240,9 +250,9 @@ def _context(
         "text_url": f"?{query.encoded(format=TEXT)}",
         "link_url": f"?{query.encoded(at='')}",
         "below_url": f"?{query.encoded()}",
-        "tab_name": tab_name(name, _("All containers") if here == queries.EVERY else here),
+        "tab_name": tab_name(name, _("All containers") if here == queries.ALL_CONTAINERS else here),
         "socket_url": socket_url(cluster, kind.segment, key, query) if asked.followed else "",
-        "labels_url": log_of_labels_url(cluster, key.namespace, label) if label else "",
+        "labels_url": label_log_url(cluster, key.namespace, label) if label else "",
         "all_url": f"?{query.encoded(format=TEXT, tail=queries.ALL)}",
     }
 
@@ -253,7 +263,7 @@ def socket_url(cluster: str, segment: str, key: Key, query: LogQuery) -> str:
     return f"/ws/clusters/{'/'.join(map(quote, names))}?{query.encoded()}"
 
 
-def _with(offered: Sequence[int], given: int | None) -> list[int]:
+def _with_current(offered: Sequence[int], given: int | None) -> list[int]:
     """Return the offered values and the current value, sorted."""
     return sorted({*offered, *(() if given is None else (given,))})
 

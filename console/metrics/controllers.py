@@ -6,10 +6,10 @@ from prometheus_client.core import CounterMetricFamily as Counter
 from prometheus_client.core import GaugeMetricFamily as Gauge
 from prometheus_client.core import Metric
 
-from console.kube.controller import Progress, progress
+from console.kube.controller import ControllerStats, controller_stats
 
 _Type = type[Counter] | type[Gauge]
-_Value = Callable[[Progress], float]
+_Value = Callable[[ControllerStats], float]
 
 _FIGURES: Sequence[tuple[str, _Type, str, _Value]] = (
     ("reconciles_total", Counter, "Successful reconciliations.", lambda p: p.done),
@@ -25,7 +25,7 @@ _FIGURES: Sequence[tuple[str, _Type, str, _Value]] = (
 
 
 def controller_families() -> Iterator[Metric]:
-    found = sorted(progress().items())
+    found = sorted(controller_stats().items())
     for name, family_of, text, value_of in _FIGURES:
         family = family_of(f"quarterdeck_controller_{name}", text, labels=["controller"])
         for controller, figures in found:

@@ -15,7 +15,7 @@ from console.metrics.controllers import controller_families
 from console.metrics.process import process
 from console.metrics.requests import requests
 from console.ui.clusters import Cluster, clusters
-from console.ui.drawing import cells, parts
+from console.ui.drawing import cell_cache, part_cache
 
 _Type = type[Counter] | type[Gauge]
 _Value = Callable[[InformerStats], float | None]
@@ -78,7 +78,7 @@ _CONNECTIONS: Sequence[tuple[str, _Type, str, Callable[[Counters], float]]] = (
 
 
 #: Caches of rendered fragments.
-_DRAWN = (("cells", cells), ("parts", parts))
+_DRAWN = (("cells", cell_cache), ("parts", part_cache))
 
 
 class ConsoleCollector(Collector):
@@ -87,13 +87,13 @@ class ConsoleCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         yield from cache_families({cluster.name: _figures(cluster) for cluster in clusters})
         yield from live_families(counters)
-        yield from drawn_families()
+        yield from fragment_families()
         yield from requests.collect()
         yield from controller_families()
         yield from process.collect()
 
 
-def drawn_families() -> Iterator[Metric]:
+def fragment_families() -> Iterator[Metric]:
     things = Gauge("quarterdeck_drawn_kept", "Cached fragments.", labels=["what"])
     weights = Gauge(
         "quarterdeck_drawn_bytes", "Approximate size of cached fragments.", labels=["what"]

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import HttpRequest
 
-from console.audit.source import parse_address, source_address
+from console.audit.source import client_address, parse_address
 
 
 def may_read(request: HttpRequest) -> bool:
@@ -33,7 +33,7 @@ def _is_local(request: HttpRequest) -> bool:
     prevents DNS rebinding: a page in a local browser can use a name that resolves to this
     machine.
     """
-    source = source_address(
+    source = client_address(
         request.META.get("REMOTE_ADDR") or "",
         request.META.get("HTTP_X_FORWARDED_FOR") or "",
         settings.TRUSTED_PROXIES,

@@ -15,7 +15,7 @@ BOUNDS = (0.0025, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0
 NO_ROUTE = "none"
 
 
-class Requests:
+class RequestMetrics:
     """Request counts of this process by route and status class, such as `5xx`, and response times
     by route.
     """
@@ -44,7 +44,7 @@ class Requests:
         yield from self.seconds.collect()
 
 
-requests = Requests()
+requests = RequestMetrics()
 
 
 class CountingMiddleware(AsyncMiddleware):

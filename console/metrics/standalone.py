@@ -11,7 +11,7 @@ from console.metrics.families import ConsoleCollector
 from console.metrics.readers import may_read
 
 
-class Standalone:
+class MetricsServer:
     """HTTP server, bound to one event loop. `leading`: True if this replica holds the lease."""
 
     def __init__(self, leading: Callable[[], bool]) -> None:

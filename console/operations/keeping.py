@@ -1,7 +1,7 @@
 """Storage of operations. Synchronous: don't call these functions on the event loop.
 
 Guarantees: at most one operation per object and action is running. A process without a heartbeat
-for `STALE` loses its operation, and its next call of `beat` raises `Lost`.
+for `STALE` loses its operation, and its next call of `record_heartbeat` raises `OperationLost`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,13 +19,13 @@ from console.operations.models import Operation, State
 #: Time without a heartbeat after which a process counts as dead.
 STALE = timedelta(seconds=15)
 #: Retention of ended operations.
-KEPT = timedelta(days=30)
+RETENTION = timedelta(days=30)
 
 Results = Sequence[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredOperation:
     """Stored `Operation`. If its process has died, the state is INTERRUPTED."""
 
     number: int
@@ -43,19 +43,21 @@ class Kept:
         return self.state is State.RUNNING
 
 
-class Running(Exception):
+class AlreadyRunning(Exception):
     """The action is already running on the object."""
 
 
-class Lost(Exception):
+class OperationLost(Exception):
     """The operation belongs to another process or has ended."""
 
 
-def begin(about: ObjectReference, action: str, actor: str, data: Mapping[str, Any]) -> int:
-    """Create an operation and return its number. Raise `Running` if the action is already running."""
+def create_operation(
+    about: ObjectReference, action: str, actor: str, data: Mapping[str, Any]
+) -> int:
+    """Create an operation and return its number. Raise `AlreadyRunning` if the action is already running."""
     now = timezone.now()
     with transaction.atomic():
-        Operation.objects.filter(ended__lt=now - KEPT).delete()
+        Operation.objects.filter(ended__lt=now - RETENTION).delete()
         dead = _rows(about, action).filter(state=State.RUNNING, heartbeat__lt=now - STALE)
         dead.update(state=State.INTERRUPTED, ended=F("heartbeat"))
         try:
@@ -67,24 +69,24 @@ def begin(about: ObjectReference, action: str, actor: str, data: Mapping[str, An
                     data=data,
                 )
         except IntegrityError as error:
-            raise Running from error
+            raise AlreadyRunning from error
     return row.pk
 
 
-def beat(number: int, results: Results | None) -> bool:
+def record_heartbeat(number: int, results: Results | None) -> bool:
     """Record a heartbeat. Return False if a user requested a stop.
 
-    `results` replaces the stored results unless it is None. Raise `Lost` if the operation is no
+    `results` replaces the stored results unless it is None. Raise `OperationLost` if the operation is no
     longer running.
     """
     news = {"heartbeat": timezone.now(), **({} if results is None else {"results": results})}
     rows = Operation.objects.filter(pk=number, state=State.RUNNING)
     if not rows.update(**news):
-        raise Lost
+        raise OperationLost
     return not rows.exclude(stopper="").exists()
 
 
-def end(number: int, state: State, reason: str, results: Results) -> None:
+def finish_operation(number: int, state: State, reason: str, results: Results) -> None:
     now = timezone.now()
     rows = Operation.objects.filter(pk=number, state=State.RUNNING)
     rows.update(state=state, reason=reason, results=results, heartbeat=now, ended=now)
@@ -95,7 +97,7 @@ def discard(number: int) -> None:
     Operation.objects.filter(pk=number).delete()
 
 
-def ask_to_stop(about: ObjectReference, action: str, actor: str) -> bool:
+def request_stop(about: ObjectReference, action: str, actor: str) -> bool:
     """Request a stop. Return False if no operation is running. Only the first requester is
     recorded.
     """
@@ -105,7 +107,7 @@ def ask_to_stop(about: ObjectReference, action: str, actor: str) -> bool:
     return rows.exists()
 
 
-def latest(about: ObjectReference, action: str) -> Kept | None:
+def latest(about: ObjectReference, action: str) -> StoredOperation | None:
     row = _rows(about, action).first()
     return _kept(row) if row is not None else None
 
@@ -114,11 +116,11 @@ def _rows(about: ObjectReference, action: str) -> QuerySet[Operation]:
     return Operation.objects.filter(**about.columns(), action=action)
 
 
-def _kept(row: Operation) -> Kept:
+def _kept(row: Operation) -> StoredOperation:
     state, ended = State(row.state), row.ended
     if state is State.RUNNING and row.heartbeat < timezone.now() - STALE:
         state, ended = State.INTERRUPTED, row.heartbeat
-    return Kept(
+    return StoredOperation(
         row.pk,
         row.actor,
         row.data,

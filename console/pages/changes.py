@@ -13,16 +13,16 @@ from django.utils.translation import pgettext_lazy
 from console.kube.gvr import EVENTS, WORKLOADS
 from console.kube.recentdeletions import Deletion
 from console.kube.store import Entry
-from console.ui.columns import Target, target_of, target_url
-from console.ui.latest import Moment, latest_of
-from console.ui.linked import Links
-from console.ui.selection import brought_up
-from console.ui.sight import Seen, Sight
-from console.ui.text import spaced, visible
+from console.ui.columns import LinkTarget, target_of, target_url
+from console.ui.latest import ChangeTime, recent_changes_of
+from console.ui.linked import LinkResolver
+from console.ui.selection import ensure_current
+from console.ui.sight import PageData, VisibleKind
+from console.ui.text import escape_invisible, space_mixed_scripts
 from console.ui.viewspec import ViewSpec
 
 #: Maximum number of entries of each list.
-MOST = 8
+MAX_ENTRIES = 8
 #: Maximum age of a change.
 RECENT = timedelta(days=7)
 #: A rollout that ends within this number of seconds after the object's creation counts as the
@@ -35,7 +35,7 @@ DELETED = pgettext_lazy("change", "Deleted")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class WorkloadChange:
     """Change of a workload. `url` is "" if the object was deleted."""
 
     at: datetime
@@ -48,11 +48,13 @@ class Change:
     @property
     def what(self) -> str:
         """Action and kind for display. Chinese text has no space between them."""
-        return spaced(_("%(action)s %(kind)s") % {"action": self.word, "kind": self.noun})
+        return space_mixed_scripts(
+            _("%(action)s %(kind)s") % {"action": self.word, "kind": self.noun}
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
+class WarningEntry:
     """Warning event. `url` links to the event's object, or is "" if the object's kind has no list
     page.
     """
@@ -67,20 +69,20 @@ class Warned:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class RecentChanges:
     """Recent changes and warnings.
 
     `all_warnings` is the URL of the list of warnings. If the viewer may not list events, it is
     "" and `warnings` is None.
     """
 
-    changes: tuple[Change, ...]
-    warnings: tuple[Warned, ...] | None
+    changes: tuple[WorkloadChange, ...]
+    warnings: tuple[WarningEntry, ...] | None
     all_warnings: str
 
 
-async def changes(sight: Sight) -> Changes:
-    found: list[Change] = []
+async def recent_changes(sight: PageData) -> RecentChanges:
+    found: list[WorkloadChange] = []
     for seen in sight.all(WORKLOADS):
         found += [_change(seen, moment) for moment in await _latest(seen)]
     found += _departed(sight)
@@ -89,79 +91,79 @@ async def changes(sight: Sight) -> Changes:
     found.sort(key=lambda change: change.at, reverse=True)
     events = sight.get(EVENTS)
     if events is None:
-        return Changes(tuple(found[:MOST]), None, "")
+        return RecentChanges(tuple(found[:MAX_ENTRIES]), None, "")
     moments = await _latest(events)
-    links = Links(sight.access)
+    links = LinkResolver(sight.access)
     warnings = [_warned(events, entry, links) for m in moments if (entry := _entry(events, m))]
     spec = ViewSpec(events.kind, events.cluster.name).with_values("type", ("Warning",))
     spec = spec.with_values("namespace", events.wanted)
-    return Changes(tuple(found[:MOST]), tuple(warnings), spec.url)
+    return RecentChanges(tuple(found[:MAX_ENTRIES]), tuple(warnings), spec.url)
 
 
-async def _latest(seen: Seen) -> list[Moment]:
-    latest = latest_of(seen.informer)
-    await brought_up(latest)
-    return latest.newest(seen.readable, MOST, seen.wanted)
+async def _latest(seen: VisibleKind) -> list[ChangeTime]:
+    latest = recent_changes_of(seen.informer)
+    await ensure_current(latest)
+    return latest.newest(seen.readable, MAX_ENTRIES, seen.wanted)
 
 
-def _entry(seen: Seen, moment: Moment) -> Entry[Any] | None:
+def _entry(seen: VisibleKind, moment: ChangeTime) -> Entry[Any] | None:
     return seen.informer.store.get(moment.key)
 
 
-def _change(seen: Seen, moment: Moment) -> Change:
+def _change(seen: VisibleKind, moment: ChangeTime) -> WorkloadChange:
     entry = _entry(seen, moment)
     created = entry.projection.created if entry is not None else None
     first = created is None or (moment.at - created).total_seconds() <= FIRST_ROLLOUT
     key = moment.key
-    return Change(
+    return WorkloadChange(
         created if first and created is not None else moment.at,
         CREATED if first else ROLLED_OUT,
         seen.kind.singular,
-        visible(key.name),
-        "" if seen.wanted else visible(key.namespace),
-        target_url(seen.cluster.name, Target(seen.kind.segment, key.namespace, key.name)),
+        escape_invisible(key.name),
+        "" if seen.wanted else escape_invisible(key.namespace),
+        target_url(seen.cluster.name, LinkTarget(seen.kind.segment, key.namespace, key.name)),
     )
 
 
-def _departed(sight: Sight) -> list[Change]:
+def _departed(sight: PageData) -> list[WorkloadChange]:
     found = []
     for departure in sight.cluster.runtime.recent_deletions.latest():
         seen = sight.get(departure.gvr)
         if seen is not None and _sees(seen, departure):
             found.append(_departure(seen, departure))
-            if len(found) == MOST:
+            if len(found) == MAX_ENTRIES:
                 break
     return found
 
 
-def _sees(seen: Seen, departure: Deletion) -> bool:
+def _sees(seen: VisibleKind, departure: Deletion) -> bool:
     wanted = not seen.wanted or departure.key.namespace in seen.wanted
     return wanted and seen.readable.includes(departure.key)
 
 
-def _departure(seen: Seen, departure: Deletion) -> Change:
+def _departure(seen: VisibleKind, departure: Deletion) -> WorkloadChange:
     key = departure.key
-    return Change(
+    return WorkloadChange(
         departure.at,
         DELETED,
         seen.kind.singular,
-        visible(key.name),
-        "" if seen.wanted else visible(key.namespace),
+        escape_invisible(key.name),
+        "" if seen.wanted else escape_invisible(key.namespace),
         "",
     )
 
 
-def _warned(seen: Seen, entry: Entry[Any], links: Links) -> Warned:
+def _warned(seen: VisibleKind, entry: Entry[Any], links: LinkResolver) -> WarningEntry:
     event = entry.projection
     target = target_of(event.about, event.about_namespace)
     # Authors of events may reference any object: only link to objects of the event's own namespace.
     own = target is not None and target.namespace in ("", entry.key.namespace)
-    return Warned(
+    return WarningEntry(
         event.last,
-        visible(event.reason),
-        visible(event.message),
-        visible(event.about.partition("/")[2] or event.about),
-        "" if seen.wanted else visible(entry.key.namespace),
+        escape_invisible(event.reason),
+        escape_invisible(event.message),
+        escape_invisible(event.about.partition("/")[2] or event.about),
+        "" if seen.wanted else escape_invisible(entry.key.namespace),
         links.resolve(target).url if own else "",
         event.count,
     )

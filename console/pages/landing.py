@@ -20,17 +20,17 @@ from console.ui.access import Access
 from console.ui.clusters import clusters
 from console.ui.level import may_see_platform
 from console.ui.projects import visible_namespaces, visible_workspaces
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from rbac.authorizer import is_admin_binding, is_usable
 
 #: Seconds to wait for the list of workspaces if it isn't cached yet.
 FIRST_LIST_WAIT = 2.0
 #: Maximum number of administrators shown.
-MOST = 5
+MAX_ADMINISTRATORS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class AdministratorContact:
     """Contact for users without permissions. `wanted` is the text of a request to one of the
     administrators.
     """
@@ -75,11 +75,13 @@ def _projects(access: Access) -> Iterator[tuple[str, str]]:
         yield from ((cluster.name, namespace) for namespace in visible_namespaces(there))
 
 
-def asking(access: Access) -> Asking:
+def administrator_contact(access: Access) -> AdministratorContact:
     """Return the contact for a user without permissions."""
-    words = {"who": visible(access.identity.name), "url": settings.BASE_URL}
+    words = {"who": escape_invisible(access.identity.name), "url": settings.BASE_URL}
     wanted = _("Please add %(who)s to a workspace or a project at %(url)s.") % words
-    return Asking(tuple(visible(name) for name in _administrators(access)), wanted)
+    return AdministratorContact(
+        tuple(escape_invisible(name) for name in _administrators(access)), wanted
+    )
 
 
 def _administrators(access: Access) -> list[str]:
@@ -97,5 +99,5 @@ def _administrators(access: Access) -> list[str]:
         }
         known = (users.get(Key("", name)) for name in sorted(named))
         found = (one.key.name for one in known if one is not None and is_usable(one.projection))
-        return list(islice(found, MOST))
+        return list(islice(found, MAX_ADMINISTRATORS))
     return []

@@ -18,25 +18,27 @@ from console.kube.uncached import UNCACHED
 from console.ui.access import Access
 from console.ui.generic import GenericKind
 from console.ui.kind import KindView, ResourceKind
-from console.ui.search import FIRST, Found, Searchable, search, searchable, searchable_of
+from console.ui.search import FIRST, Searchable, SearchResults, search, searchable, searchable_among
 from console.ui.searchquery import SearchQuery
 from console.ui.threads import in_thread
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class SearchResult:
     """Search result. `loading` contains kinds that were not searched because their first list is
     not loaded yet.
     """
 
-    found: Found = Found()
+    found: SearchResults = SearchResults()
     loading: tuple[KindView, ...] = ()
 
 
-async def look(query: SearchQuery, access: Access, *, wait: float, first: int = FIRST) -> Looked:
+async def search_all_kinds(
+    query: SearchQuery, access: Access, *, wait: float, first: int = FIRST
+) -> SearchResult:
     """Search in all kinds. Wait at most `wait` seconds for first lists."""
     if query.empty or query.error:
-        return Looked()
+        return SearchResult()
     runtime = access.cluster.runtime
     where = [
         (one, informer)
@@ -47,7 +49,7 @@ async def look(query: SearchQuery, access: Access, *, wait: float, first: int = 
     ready = [(one, informer) for one, informer in where if informer.freshness.synced]
     missing = tuple(one.kind.view for one, informer in where if _is_coming(one.kind, informer))
     found = await in_thread(search, query, ready, cluster=access.cluster.name, first=first)
-    return Looked(found, missing)
+    return SearchResult(found, missing)
 
 
 def _is_coming(kind: ResourceKind, informer: Informer[Any]) -> bool:
@@ -64,7 +66,7 @@ def _customs(query: SearchQuery, access: Access) -> list[Searchable]:
     wanted = dict.fromkeys(
         kind for kind in (query.kind, *followed) if isinstance(kind, GenericKind)
     )
-    return searchable_of(wanted, access)
+    return searchable_among(wanted, access)
 
 
 def _informer(runtime: Runtime, kind: ResourceKind) -> Informer[Any] | None:

@@ -35,35 +35,35 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.status import Severity
-from console.pages.capacity import SPANS, capacity
-from console.pages.changes import changes
-from console.pages.landing import asking, landing_url
+from console.pages.capacity import TIME_RANGES, capacity
+from console.pages.changes import recent_changes
+from console.pages.landing import administrator_contact, landing_url
 from console.pages.quotas import quotas
-from console.pages.rankings import nodes, projects
+from console.pages.rankings import rank_nodes, rank_projects
 from console.ui.access import Access
-from console.ui.attention import attention, bring_up, watched
+from console.ui.attention import attention, checked_types, update_problem_indexes
 from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.counts import counts_of
 from console.ui.detail import ObjectHead, TabLink, object_head
-from console.ui.drawing import draw
+from console.ui.drawing import render_fragment
 from console.ui.gauges import HOUR, Gauge
 from console.ui.http import ConsoleRequest
 from console.ui.kind import segment_of
-from console.ui.level import Level, remembered
+from console.ui.level import Level, last_level
 from console.ui.links import list_url
-from console.ui.metered import Capacity
-from console.ui.nav import prepare_menu
+from console.ui.metered import CapacityView
+from console.ui.nav import update_counts
 from console.ui.projects import MANAGED, known_namespaces, workspace_of
-from console.ui.selection import brought_up
-from console.ui.shell import live_of
-from console.ui.sight import Sight, look
-from console.ui.states import StateBlock
+from console.ui.selection import ensure_current
+from console.ui.shell import cluster_freshness
+from console.ui.sight import PageData, load_page_data
+from console.ui.states import EmptyState
 from console.ui.tally import TallyItem, make_tally
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.viewspec import ViewSpec
 from console.views.denial import withheld_page
 from console.views.guard import access_of
-from console.views.listbefore import list_before
+from console.views.listbefore import previous_list
 from console.views.page import page
 
 #: Counted kinds of each page.
@@ -74,7 +74,7 @@ PROJECT = (PODS, *WORKLOADS, JOBS, SERVICES, INGRESSES, PERSISTENT_VOLUME_CLAIMS
 
 @dataclass(frozen=True, slots=True)
 class ClusterRow:
-    """Cluster in the list of clusters. `ready` is the number of ready nodes out of `nodes`."""
+    """Cluster in the list of clusters. `ready` is the number of ready nodes out of `rank_nodes`."""
 
     name: str
     url: str
@@ -84,7 +84,7 @@ class ClusterRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class ProjectHeader:
     """Project of an overview page. `workspace` is "" if the viewer may not see the workspace."""
 
     object: ObjectHead
@@ -96,7 +96,7 @@ class Project:
 async def home(request: ConsoleRequest) -> HttpResponse:
     """GET /: redirect to the last visited page, or else to the user's start page."""
     access = access_of(request)
-    last = remembered(request, access)
+    last = last_level(request, access)
     return HttpResponseRedirect(last.url if last is not None else await landing_url(access))
 
 
@@ -106,25 +106,27 @@ async def dashboard(request: ConsoleRequest) -> HttpResponse:
 
     Viewers without permissions in this cluster are redirected to the pages they may see.
     """
-    sight = await _look(access_of(request), _once(PLATFORM, watched(), WORKLOADS, (EVENTS,)))
+    sight = await _visible_objects(
+        access_of(request), _once(PLATFORM, checked_types(), WORKLOADS, (EVENTS,))
+    )
     title = _("Overview")
     if sight.nothing_visible:
         begin = await landing_url(sight.access)
         if begin != request.path:
             return HttpResponseRedirect(begin)
-        values = {"state": _nothing(request), "asking": asking(sight.access)}
+        values = {"state": _nothing(request), "asking": administrator_contact(sight.access)}
         return await _answer(request, title, values)
     usage = await capacity(sight)
     return await _answer(
         request,
         title,
         {
-            "figures": await figures(sight, PLATFORM),
+            "figures": await kind_counts(sight, PLATFORM),
             "usage": usage,
             "attention": attention(sight),
             "clusters": _clusters(sight, usage),
-            "projects": await projects(sight),
-            "changes": await changes(sight),
+            "projects": await rank_projects(sight),
+            "changes": await recent_changes(sight),
         },
     )
 
@@ -133,7 +135,7 @@ async def dashboard(request: ConsoleRequest) -> HttpResponse:
 async def cluster_list(request: ConsoleRequest) -> HttpResponse:
     """GET /clusters: the clusters whose nodes the viewer may list."""
     identity = access_of(request).identity
-    sights = [await look(one.access_for(identity), (NODES, PODS)) for one in clusters]
+    sights = [await load_page_data(one.access_for(identity), (NODES, PODS)) for one in clusters]
     rows = [row for sight in sights for row in _clusters(sight, await capacity(sight))]
     values = {"clusters": rows} if rows else {"state": _nothing(request)}
     return await _answer(request, _("Clusters"), values)
@@ -142,7 +144,7 @@ async def cluster_list(request: ConsoleRequest) -> HttpResponse:
 @page("GET")
 async def cluster_overview(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """GET /clusters/{cluster}"""
-    sight = await _look(access_of(request), _once(CLUSTER, watched(), (EVENTS,)))
+    sight = await _visible_objects(access_of(request), _once(CLUSTER, checked_types(), (EVENTS,)))
     title = _("Cluster %(name)s") % {"name": cluster.name}
     if sight.nothing_visible:
         # No 403, because every menu links to this page.
@@ -152,13 +154,13 @@ async def cluster_overview(request: ConsoleRequest, cluster: Cluster) -> HttpRes
         request,
         title,
         {
-            "figures": await figures(sight, CLUSTER),
+            "figures": await kind_counts(sight, CLUSTER),
             "usage": usage,
             "attention": attention(sight),
             "capacity": usage,
-            "nodes": await nodes(sight),
-            "projects": await projects(sight),
-            "changes": await changes(sight),
+            "nodes": await rank_nodes(sight),
+            "projects": await rank_projects(sight),
+            "changes": await recent_changes(sight),
         },
     )
 
@@ -173,8 +175,8 @@ async def project_overview(
     may see the project's workspace. The response to a forbidden request does not depend on
     whether the project exists.
     """
-    gvrs = _once(PROJECT, watched(), (EVENTS,))
-    sight = await _look(access_of(request), gvrs, (namespace,))
+    gvrs = _once(PROJECT, checked_types(), (EVENTS,))
+    sight = await _visible_objects(access_of(request), gvrs, (namespace,))
     found = object_head(sight.access, NAMESPACES, Key("", namespace))
     if sight.nothing_visible and found is not None:
         return HttpResponseRedirect(found.details_url)
@@ -182,7 +184,7 @@ async def project_overview(
         raise Http404
     if sight.nothing_visible:
         text = _("You don't have permission to view anything in project %(name)s.") % {
-            "name": visible(namespace)
+            "name": escape_invisible(namespace)
         }
         return withheld_page(request, text, _("Project"))
     known = known_namespaces(sight.access)
@@ -196,35 +198,37 @@ async def project_overview(
     usage = await capacity(sight, _span(request))
     return await _answer(
         request,
-        _("Project %(name)s") % {"name": visible(namespace)},
+        _("Project %(name)s") % {"name": escape_invisible(namespace)},
         {
-            "figures": await figures(sight, PROJECT),
+            "figures": await kind_counts(sight, PROJECT),
             "usage": usage,
             "attention": attention(sight),
             "capacity": usage,
             "quotas": quotas(sight),
-            "changes": await changes(sight),
+            "changes": await recent_changes(sight),
         },
         _project(sight.access, found) if found is not None else None,
     )
 
 
-async def _look(access: Access, gvrs: Sequence[GVR], namespaces: tuple[str, ...] = ()) -> Sight:
-    sight = await look(access, gvrs, namespaces=namespaces)
-    await bring_up(sight)
+async def _visible_objects(
+    access: Access, gvrs: Sequence[GVR], namespaces: tuple[str, ...] = ()
+) -> PageData:
+    sight = await load_page_data(access, gvrs, namespaces=namespaces)
+    await update_problem_indexes(sight)
     return sight
 
 
 def _span(request: ConsoleRequest) -> int:
     """Return the time range of the plots in seconds from `?range=`, one hour by default."""
-    return SPANS.get(request.GET.get("range", ""), HOUR)
+    return TIME_RANGES.get(request.GET.get("range", ""), HOUR)
 
 
 def _once(*several: Sequence[GVR]) -> tuple[GVR, ...]:
     return tuple(dict.fromkeys(gvr for gvrs in several for gvr in gvrs))
 
 
-def _clusters(sight: Sight, found: Capacity | None) -> tuple[ClusterRow, ...]:
+def _clusters(sight: PageData, found: CapacityView | None) -> tuple[ClusterRow, ...]:
     """Return the cluster if the viewer may list its nodes."""
     seen = sight.get(NODES)
     if seen is None or found is None:
@@ -241,14 +245,14 @@ async def _answer(
     request: ConsoleRequest,
     title: str | Promise,
     values: Mapping[str, Any],
-    of: Project | None = None,
+    of: ProjectHeader | None = None,
 ) -> HttpResponse:
-    body = draw("ui/_overview.html", dict(values))
-    state = (of, body.pieces, body.placeholders, live_of(request.cluster), get_language())
+    body = render_fragment("ui/_overview.html", dict(values))
+    state = (of, body.pieces, body.placeholders, cluster_freshness(request.cluster), get_language())
     etag = f'"{hashlib.sha256(repr(state).encode()).hexdigest()[:32]}"'
     if request.headers.get("If-None-Match") == etag:
         return HttpResponseNotModified(headers={"ETag": etag})
-    await prepare_menu(request.cluster)
+    await update_counts(request.cluster)
     context = {
         "title": title,
         # Not part of the ETag: it depends on the page the user came from.
@@ -263,22 +267,22 @@ async def _answer(
     return response
 
 
-def _project(access: Access, object_: ObjectHead) -> Project:
+def _project(access: Access, object_: ObjectHead) -> ProjectHeader:
     workspace: str = object_.entry.projection.workspace
     # Only the host cluster has workspace pages.
     on_host = workspace and access.cluster.name == HOST
     if not on_host or not access.can("get", WORKSPACES, name=workspace):
-        return Project(object_, "", object_.tabs)
+        return ProjectHeader(object_, "", object_.tabs)
     first, *others = object_.tabs
     manage = reverse("workspace_project", args=(workspace, object_.name))
     tabs = (first, TabLink(MANAGED, manage, current=False, elsewhere=True), *others)
-    return Project(object_, workspace, tabs)
+    return ProjectHeader(object_, workspace, tabs)
 
 
 def _up_url(request: ConsoleRequest, workspace: str) -> str:
     """Return the URL of the list the user came from, or of a list the user may see."""
     kind, access = request.cluster.kinds.of(NAMESPACES), access_of(request)
-    spec = list_before(request, kind) if kind is not None else None
+    spec = previous_list(request, kind) if kind is not None else None
     if spec is not None:
         return spec.url
     if workspace and not access.can("list", NAMESPACES):
@@ -286,20 +290,20 @@ def _up_url(request: ConsoleRequest, workspace: str) -> str:
     return list_url(request.cluster.name, segment_of(NAMESPACES))
 
 
-def _nothing(request: ConsoleRequest) -> StateBlock:
-    return StateBlock(
+def _nothing(request: ConsoleRequest) -> EmptyState:
+    return EmptyState(
         "first-use",
         _("You don't have access to any workspace or project yet"),
         _(
             "You are signed in as %(who)s. Ask an administrator of a workspace or a project to "
             "add you. The resources that you can view then appear here."
         )
-        % {"who": visible(request.account or "")},
+        % {"who": escape_invisible(request.account or "")},
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class KindCount:
     """Number of objects of a kind by state. `failing_url` links to a list of the failing objects."""
 
     label: str | Promise
@@ -310,16 +314,16 @@ class Figure:
     tally: tuple[TallyItem, ...]
 
 
-async def figures(sight: Sight, gvrs: Sequence[GVR]) -> tuple[Figure, ...]:
+async def kind_counts(sight: PageData, gvrs: Sequence[GVR]) -> tuple[KindCount, ...]:
     """Return the number of objects of each kind by state, with links to matching lists."""
     found = []
     for seen in sight.all(gvrs):
         counts = counts_of(seen.kind, seen.informer)
-        await brought_up(counts)
+        await ensure_current(counts)
         numbers = counts.of(seen.readable, seen.wanted)
         spec = ViewSpec(seen.kind, seen.cluster.name).with_values("namespace", seen.wanted)
         found.append(
-            Figure(
+            KindCount(
                 seen.kind.title,
                 sum(numbers.values()),
                 spec.url,

@@ -6,21 +6,21 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from console.pages.looking import look
+from console.pages.looking import search_all_kinds
 from console.ui.access import Access
 from console.ui.creating import create_url, may_create_any
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
-from console.ui.kindnames import customs_like
-from console.ui.level import Level, may_see_platform, remembered
+from console.ui.kindnames import custom_kinds_like
+from console.ui.level import Level, last_level, may_see_platform
 from console.ui.nav import RailEntry, nav
-from console.ui.palette import Offered, options_for
+from console.ui.palette import PaletteContext, options_for
 from console.ui.projects import visible_namespaces, visible_workspaces
-from console.ui.search import searchable, searchable_of
+from console.ui.search import searchable, searchable_among
 from console.ui.searchquery import parse_search
-from console.ui.text import visible as visible_text
+from console.ui.text import escape_invisible as visible_text
 from console.ui.viewspec import ViewSpec
-from console.views.guard import asked_access
+from console.views.guard import access_from_query
 from console.views.page import page
 
 #: Seconds to wait for the first list of a kind, and maximum number of objects per kind.
@@ -33,11 +33,11 @@ async def palette(request: ConsoleRequest) -> HttpResponse:
 
     Opened as a page, the results are plain links.
     """
-    access = asked_access(request)
+    access = access_from_query(request)
     query = parse_search(access.cluster.kinds, " ".join(request.GET.getlist("q")))
-    looked = await look(query, access, wait=FIRST_LIST_WAIT, first=FIRST)
-    customs = customs_like(access.cluster.kinds, query.words[0]) if query.words else []
-    visible = [one.kind for one in (*searchable(access), *searchable_of(customs, access))]
+    looked = await search_all_kinds(query, access, wait=FIRST_LIST_WAIT, first=FIRST)
+    customs = custom_kinds_like(access.cluster.kinds, query.words[0]) if query.words else []
+    visible = [one.kind for one in (*searchable(access), *searchable_among(customs, access))]
     groups = options_for(
         access.cluster, query, looked.found, visible, _offered(request, access, visible)
     )
@@ -45,10 +45,12 @@ async def palette(request: ConsoleRequest) -> HttpResponse:
     return render(request, "console/palette.html", context, status=400 if query.error else 200)
 
 
-def _offered(request: ConsoleRequest, access: Access, visible: Sequence[ResourceKind]) -> Offered:
+def _offered(
+    request: ConsoleRequest, access: Access, visible: Sequence[ResourceKind]
+) -> PaletteContext:
     cluster = access.cluster.name
     creations = ((kind, create_url(ViewSpec(kind, cluster), access)) for kind in visible)
-    return Offered(
+    return PaletteContext(
         pages=[*_pages(request, access)],
         creations=[(kind, url) for kind, url in creations if url],
         workspaces=visible_workspaces(access),
@@ -61,7 +63,7 @@ def _pages(request: ConsoleRequest, access: Access) -> Iterator[tuple[RailEntry,
     """Yield the menu pages of the current level and its parents, innermost first, without list
     pages.
     """
-    here = remembered(request, access)
+    here = last_level(request, access)
     levels = [here] if here is not None else []
     if here is not None and here.workspace:
         levels.append(Level("workspace", workspace=here.workspace))

@@ -7,13 +7,13 @@ from console.kube.gvr import RESOURCE_QUOTAS
 from console.kube.indexes import indexes_of
 from console.kube.quantity import parse_quantity
 from console.ui.clusterkinds import Kinds
-from console.ui.pressure import pressure
+from console.ui.pressure import usage_severity
 from console.ui.quotawords import amount_text, resource_label
-from console.ui.sight import Sight
-from console.ui.text import visible
+from console.ui.sight import PageData
+from console.ui.text import escape_invisible
 
 #: Maximum number of lines; a quota may contain any number of resources.
-MOST = 20
+MAX_LINES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class QuotaLine:
 
     @property
     def pressure(self) -> str:
-        return pressure(self.share)
+        return usage_severity(self.share)
 
 
-def quotas(sight: Sight) -> tuple[QuotaLine, ...]:
+def quotas(sight: PageData) -> tuple[QuotaLine, ...]:
     """Return one line per resource with its most used quota, most used resources first."""
     seen = sight.get(RESOURCE_QUOTAS)
     if seen is None or not sight.namespaces:
@@ -56,7 +56,7 @@ def quotas(sight: Sight) -> tuple[QuotaLine, ...]:
         known = tightest.setdefault(line.resource, line)
         if known is not line and replace(line, quota="") == replace(known, quota=""):
             tightest[line.resource] = replace(known, quota=f"{known.quota}, {line.quota}")
-    return tuple(tightest.values())[:MOST]
+    return tuple(tightest.values())[:MAX_LINES]
 
 
 def _line(kinds: Kinds, quota: str, text: str) -> QuotaLine:
@@ -68,11 +68,11 @@ def _line(kinds: Kinds, quota: str, text: str) -> QuotaLine:
     if amount is not None and limit:
         share = max(Decimal(0), amount * 100 / limit)
     return QuotaLine(
-        visible(quota),
-        visible(resource),
-        visible(resource_label(kinds, resource)),
-        visible(used) if amount is None else amount_text(resource, amount),
-        visible(hard) if limit is None else amount_text(resource, limit),
+        escape_invisible(quota),
+        escape_invisible(resource),
+        escape_invisible(resource_label(kinds, resource)),
+        escape_invisible(used) if amount is None else amount_text(resource, amount),
+        escape_invisible(hard) if limit is None else amount_text(resource, limit),
         None if share is None else int(share),
         0.0 if share is None else min(100.0, round(float(share), 1)),
     )

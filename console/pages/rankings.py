@@ -8,25 +8,25 @@ from typing import Any
 from django.urls import reverse
 
 from console.kube.gvr import NAMESPACES, NODES, PODS
-from console.kube.metricslist import Used
-from console.kube.reservations import NONE, Held, reservations_of
+from console.kube.metricslist import ResourceUsage
+from console.kube.reservations import NO_RESERVATIONS, ReservationTotal, reservations_of
 from console.kube.store import Entry
-from console.kube.usage import Reading
-from console.pages.capacity import places, used_namespaces
-from console.ui.charts import Line
-from console.ui.columns import StatusText, Target, target_url
-from console.ui.gauges import Gauge, Room, gauges, node_room, spark
+from console.kube.usage import UsageSample
+from console.pages.capacity import counted_scope, usage_namespaces_of
+from console.ui.charts import ChartLine
+from console.ui.columns import LinkTarget, StatusText, target_url
+from console.ui.gauges import CapacityGauge, Gauge, gauges, node_capacity, spark
 from console.ui.links import list_url
-from console.ui.metered import sees_node_usage
+from console.ui.metered import can_see_node_usage
 from console.ui.projects import visible_namespaces
-from console.ui.selection import brought_up
-from console.ui.sight import Sight
-from console.ui.text import visible
-from console.ui.troubles import troubles_of
+from console.ui.selection import ensure_current
+from console.ui.sight import PageData
+from console.ui.text import escape_invisible
+from console.ui.troubles import problems_of
 from console.ui.words import reason_text, translate
 
 #: Maximum number of rows of each table.
-MOST = 10
+MAX_ROWS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class NodeRow:
     url: str
     status: StatusText
     gauges: tuple[Gauge, ...]
-    spark: Line | None
+    spark: ChartLine | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,29 +63,29 @@ class Ranking:
     measured: bool
 
 
-async def nodes(sight: Sight) -> Ranking | None:
+async def rank_nodes(sight: PageData) -> Ranking | None:
     """Return the ranking of nodes, or None if the viewer may not list nodes."""
     seen = sight.get(NODES)
     if seen is None:
         return None
     held = await _held_by_node(sight)
     reading = sight.cluster.usage.read()
-    used = reading.nodes if sees_node_usage(sight.access) else {}
-    here: Mapping[str, Held] = held or {}
+    used = reading.nodes if can_see_node_usage(sight.access) else {}
+    here: Mapping[str, ReservationTotal] = held or {}
 
     def rank(entry: Entry[Any]) -> tuple[int, float, str]:
         name, node = entry.key.name, entry.projection
-        share = node_room(node).share_of(here.get(name, NONE))
+        share = node_capacity(node).share_of(here.get(name, NO_RESERVATIONS))
         return (node.status.severity.rank, -share, name)
 
     entries = seen.entries
-    first = nsmallest(MOST, entries, key=rank)
+    first = nsmallest(MAX_ROWS, entries, key=rank)
     rows = tuple(_node_row(sight, entry, held, used.get(entry.key.name)) for entry in first)
     url = list_url(sight.cluster.name, seen.kind.segment)
     return Ranking(rows, len(entries), url, bool(used))
 
 
-async def _held_by_node(sight: Sight) -> dict[str, Held] | None:
+async def _held_by_node(sight: PageData) -> dict[str, ReservationTotal] | None:
     """Return the reserved resources per node, or None if the viewer may not list all pods: a
     partial sum would be misleading.
     """
@@ -93,58 +93,65 @@ async def _held_by_node(sight: Sight) -> dict[str, Held] | None:
     if pods is None or pods.readable.namespaces is not None:
         return None
     reservations = reservations_of(pods.informer.store)
-    await brought_up(reservations)
+    await ensure_current(reservations)
     return reservations.by_node()
 
 
 def _node_row(
-    sight: Sight, entry: Entry[Any], held: dict[str, Held] | None, used: Used | None
+    sight: PageData,
+    entry: Entry[Any],
+    held: dict[str, ReservationTotal] | None,
+    used: ResourceUsage | None,
 ) -> NodeRow:
     node, name = entry.projection, entry.key.name
     status = StatusText(
         node.status.severity.value, translate(node.status.word), reason_text(node.status)
     )
-    here = held.get(name, NONE) if held is not None else None
+    here = held.get(name, NO_RESERVATIONS) if held is not None else None
     history = sight.cluster.usage.of_node(name) if used is not None else None
     return NodeRow(
-        visible(name),
-        target_url(sight.cluster.name, Target("nodes", "", name)),
+        escape_invisible(name),
+        target_url(sight.cluster.name, LinkTarget("nodes", "", name)),
         status,
-        gauges(node_room(node), here, used),
+        gauges(node_capacity(node), here, used),
         spark(history.cpu) if history is not None else None,
     )
 
 
-async def projects(sight: Sight) -> Ranking | None:
+async def rank_projects(sight: PageData) -> Ranking | None:
     """Return the ranking of the viewer's projects, or None if the viewer may not list any pods."""
     pods = sight.get(PODS)
     if pods is None:
         return None
     names = visible_namespaces(sight.access)
     reservations = reservations_of(pods.informer.store)
-    troubles = troubles_of(pods.kind, pods.informer)
-    await brought_up(reservations)
-    await brought_up(troubles)
-    held = reservations.by_namespace(*places(pods.readable, ()))
+    troubles = problems_of(pods.kind, pods.informer)
+    await ensure_current(reservations)
+    await ensure_current(troubles)
+    held = reservations.by_namespace(*counted_scope(pods.readable, ()))
     failing = troubles.failing(pods.readable)
-    ranked = sorted(names, key=lambda n: (-failing[n], -held.get(n, NONE).reserved.cpu, n))
-    reading, measured = sight.cluster.usage.read(), used_namespaces(sight)
+    ranked = sorted(
+        names, key=lambda n: (-failing[n], -held.get(n, NO_RESERVATIONS).reserved.cpu, n)
+    )
+    reading, measured = sight.cluster.usage.read(), usage_namespaces_of(sight)
     rows = tuple(
         ProjectRow(
-            visible(name),
+            escape_invisible(name),
             reverse("project_overview", args=(sight.cluster.name, name)),
             failing[name],
-            target_url(sight.cluster.name, Target("pods", name, "")) + "&status=error",
-            gauges(Room(), held.get(name, NONE), _used(reading, measured, name)),
+            target_url(sight.cluster.name, LinkTarget("pods", name, "")) + "&status=error",
+            gauges(
+                CapacityGauge(), held.get(name, NO_RESERVATIONS), _used(reading, measured, name)
+            ),
         )
-        for name in ranked[:MOST]
+        for name in ranked[:MAX_ROWS]
     )
     listed = NAMESPACES in sight.seen
     url = list_url(sight.cluster.name, "namespaces") if listed else ""
     return Ranking(rows, len(ranked), url, reading.problem is None and measured != frozenset())
 
 
-def _used(reading: Reading, measured: frozenset[str] | None, name: str) -> Used | None:
+def _used(reading: UsageSample, measured: frozenset[str] | None, name: str) -> ResourceUsage | None:
     if reading.problem is not None or not (measured is None or name in measured):
         return None
-    return reading.namespaces.get(name, Used())
+    return reading.namespaces.get(name, ResourceUsage())

@@ -8,14 +8,14 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from console.pages.looking import Looked, look
+from console.pages.looking import SearchResult, search_all_kinds
 from console.ui.http import ConsoleRequest
-from console.ui.nav import prepare_menu
+from console.ui.nav import update_counts
 from console.ui.search import Hit, HitGroup
 from console.ui.searchquery import SearchQuery, parse_search
-from console.ui.states import StateBlock
+from console.ui.states import EmptyState
 from console.ui.statuses import status_response
-from console.views.guard import asked_access
+from console.views.guard import access_from_query
 from console.views.page import page
 
 #: Seconds that the first search of a kind waits for its list.
@@ -25,12 +25,12 @@ FIRST_LIST_WAIT = 2.0
 @page("GET", formats=("json",))
 async def search_page(request: ConsoleRequest) -> HttpResponse:
     """GET /search?q=…: search in the cluster named by `cluster`, the host by default."""
-    access = asked_access(request)
+    access = access_from_query(request)
     query = parse_search(access.cluster.kinds, " ".join(request.GET.getlist("q")))
-    looked = await look(query, access, wait=FIRST_LIST_WAIT)
+    looked = await search_all_kinds(query, access, wait=FIRST_LIST_WAIT)
     if request.GET.get("format") == "json":
         return _data(query, looked)
-    await prepare_menu(access.cluster)
+    await update_counts(access.cluster)
     context = {
         "query": query,
         "found": looked.found,
@@ -40,16 +40,16 @@ async def search_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "console/search.html", context, status=400 if query.error else 200)
 
 
-def _state(query: SearchQuery, looked: Looked) -> StateBlock | None:
+def _state(query: SearchQuery, looked: SearchResult) -> EmptyState | None:
     if query.error:
-        return StateBlock("bad-input", _("Invalid search"), query.error)
+        return EmptyState("bad-input", _("Invalid search"), query.error)
     if query.empty or looked.found.groups:
         return None
     text = _("No objects that you can view match all of these words.")
-    return StateBlock("no-match", _("No objects found"), text)
+    return EmptyState("no-match", _("No objects found"), text)
 
 
-def _data(query: SearchQuery, looked: Looked) -> JsonResponse:
+def _data(query: SearchQuery, looked: SearchResult) -> JsonResponse:
     if query.error:
         return status_response(400, query.error, causes=(("q", query.error),))
     # Values in JSON are never translated.

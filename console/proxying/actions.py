@@ -13,21 +13,21 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.errors import Replaced
+from console.kube.errors import ObjectRecreated
 from console.kube.gvr import GVR, PODS, SERVICES, Key
 from console.proxying.address import ProxyBase
-from console.proxying.keeping import Owner, open_port
+from console.proxying.keeping import PortOwner, open_port
 from console.proxying.paths import ENTER
-from console.proxying.target import SUBRESOURCE, TYPES, Target, right_to
+from console.proxying.target import SUBRESOURCE, TYPES, ProxyTarget, right_to
 from console.ui.access import Access
-from console.ui.actions import Action, Context, Outcome, Page
+from console.ui.actions import Action, ActionContext, ActionPage, Outcome
 from console.ui.decisions import Refused
 from console.ui.forms import ChoiceField, ConsoleForm, NumberField
 from console.ui.kind import ResourceKind
 from console.ui.network.ports import HIGHEST
 from console.ui.portlist import HTTP, HTTPS, TCP, forward_command, ports_of, scheme_of
 from console.ui.subject import Subject
-from console.views.deciding import check_right
+from console.views.deciding import check_permission
 
 SCHEMES = {HTTP: "HTTP", HTTPS: gettext_lazy("HTTPS (certificate not verified)")}
 
@@ -97,16 +97,16 @@ class OpenPort(Action):
     def audit_name(self, key: Key, data: Mapping[str, Any]) -> str:
         return _target(PODS, key, data).resource_name.name
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         target = _target(context.kind.gvr, context.key, context.data)
-        check_right(right_to("GET"), context.access, target.gvr, target.resource_name)
+        check_permission(right_to("GET"), context.access, target.gvr, target.resource_name)
         entry = context.access.cluster.runtime.informer(target.gvr).store.get(target.key)
         if entry is None or entry.projection.uid != context.uid:
-            raise Replaced
+            raise ObjectRecreated
         presence = context.request.presence
         if presence is None or not presence.session:
             raise Refused(_("You can open ports only in a browser that is signed in."))
-        owner = Owner(
+        owner = PortOwner(
             account=context.request.account or "",
             as_user=context.access.identity.name,
             session=presence.session,
@@ -114,13 +114,13 @@ class OpenPort(Action):
         )
         label, ticket = await sync_to_async(open_port)(owner, target, context.audit_id)
         where = f"{_base().origin(label)}{ENTER}?{urlencode({'ticket': ticket})}"
-        return Page(
+        return ActionPage(
             "console/proxying/leave.html", {"where": where, "name": target.resource_name.name}
         )
 
 
-def _target(gvr: GVR, key: Key, data: Mapping[str, Any]) -> Target:
-    return Target(TYPES[gvr.resource], key, data["port"], data["scheme"])
+def _target(gvr: GVR, key: Key, data: Mapping[str, Any]) -> ProxyTarget:
+    return ProxyTarget(TYPES[gvr.resource], key, data["port"], data["scheme"])
 
 
 def _base() -> ProxyBase:

@@ -13,11 +13,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from console.kube.errors import ApiError, Forbidden, NotFound
-from console.proxying.asked import Asked
+from console.proxying.asked import ProxyRequest
 from console.proxying.headers import HSTS
-from console.proxying.target import Target
-from console.ui.text import visible
-from console.ui.words import spoken
+from console.proxying.target import ProxyTarget
+from console.ui.text import escape_invisible
+from console.ui.words import translate_message
 from console.views.errors import TITLES
 
 _HEADERS = (
@@ -33,7 +33,7 @@ _HEADERS = (
 Headers = Sequence[tuple[str, str]]
 
 
-class Answered(Exception):
+class LocalResponse(Exception):
     """Raised to send a response of the console instead of forwarding the request.
 
     `link` defaults to the console.
@@ -53,21 +53,21 @@ class Answered(Exception):
         self.link, self.link_text = link, link_text
 
 
-async def send_answer(asked: Asked, send: Any, answered: Answered) -> None:
+async def send_answer(asked: ProxyRequest, send: Any, answered: LocalResponse) -> None:
     with translation.override(asked.lang):
         if asked.is_page:
             body, kind = _page(asked, answered), "text/html; charset=utf-8"
         else:
             body, kind = f"{answered.text}\n", "text/plain; charset=utf-8"
-    await send_whole(send, answered.code, [("Content-Type", kind), *_HEADERS], body.encode())
+    await send_response(send, answered.code, [("Content-Type", kind), *_HEADERS], body.encode())
 
 
 async def send_redirect(send: Any, where: str, *headers: tuple[str, str]) -> None:
     """Redirect with 303 See Other, so that the next request is a GET."""
-    await send_whole(send, HTTPStatus.SEE_OTHER, [("Location", where), *headers, *_HEADERS], b"")
+    await send_response(send, HTTPStatus.SEE_OTHER, [("Location", where), *headers, *_HEADERS], b"")
 
 
-async def send_whole(send: Any, code: int, headers: Headers, body: bytes) -> None:
+async def send_response(send: Any, code: int, headers: Headers, body: bytes) -> None:
     base = settings.PROXY_BASE
     more = [HSTS] if base is not None and base.secure else []
     length = ("Content-Length", str(len(body)))
@@ -87,7 +87,7 @@ def _encoded(value: str) -> bytes:
     return value.encode("utf-8", "surrogateescape")
 
 
-def _page(asked: Asked, answered: Answered) -> str:
+def _page(asked: ProxyRequest, answered: LocalResponse) -> str:
     title = TITLES.get(answered.code) or TITLES[400 if answered.code < 500 else 503]
     context = {
         "lang": asked.lang,
@@ -99,7 +99,7 @@ def _page(asked: Asked, answered: Answered) -> str:
     return render_to_string("console/proxying/page.html", context)
 
 
-def not_open() -> Answered:
+def port_not_open() -> LocalResponse:
     """Return the response for a closed port. It is identical for a port that another browser
     opened.
     """
@@ -107,16 +107,16 @@ def not_open() -> Answered:
         "Your browser has no open port at this address. Open the port in the console, on the "
         "page of the pod or service."
     )
-    return Answered(404, text)
+    return LocalResponse(404, text)
 
 
-def refused(error: ApiError, target: Target) -> Answered:
+def upstream_error(error: ApiError, target: ProxyTarget) -> LocalResponse:
     """Convert an error of kube-apiserver to a response, without the internal addresses in its
     message.
     """
-    words = {"port": target.port, "name": visible(target.key.name)}
+    words = {"port": target.port, "name": escape_invisible(target.key.name)}
     if isinstance(error, Forbidden):
-        return Answered(403, f"{_('Permission denied by the cluster.')} {_spoken(error)}")
+        return LocalResponse(403, f"{_('Permission denied by the cluster.')} {_spoken(error)}")
     if isinstance(error, NotFound):
         text = _("%(name)s no longer exists.")
     elif "no endpoints available" in error.message:
@@ -130,9 +130,9 @@ def refused(error: ApiError, target: Target) -> Answered:
     else:
         # A 401 means that kube-apiserver rejected the console's credentials, not the user's.
         code = 503 if error.code == 401 else error.page_code
-        return Answered(code, f"{_('The cluster rejected the request.')} {_spoken(error)}")
-    return Answered(error.page_code, text % words)
+        return LocalResponse(code, f"{_('The cluster rejected the request.')} {_spoken(error)}")
+    return LocalResponse(error.page_code, text % words)
 
 
 def _spoken(error: ApiError) -> str:
-    return visible(spoken(error.message))
+    return escape_invisible(translate_message(error.message))

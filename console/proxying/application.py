@@ -2,7 +2,7 @@
 there.
 
 Each request checks the session and the permission, and is sent to kube-apiserver with the user's
-identity. A running response is aborted when either ends (`console.streams.stream.Vigil`).
+identity. A running response is aborted when either ends (`console.streams.stream.SessionGuard`).
 """
 
 import asyncio
@@ -18,55 +18,61 @@ from django.db import DatabaseError
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from console.kube.client import Proxied, UserClient
+from console.kube.client import ProxiedResponse, UserClient
 from console.kube.errors import ApiError
 from console.live.flow import flow_of
 from console.proxying.address import ProxyBase
 from console.proxying.answers import (
-    Answered,
-    not_open,
-    refused,
+    LocalResponse,
+    port_not_open,
     send_answer,
     send_redirect,
     send_start,
+    upstream_error,
 )
-from console.proxying.asked import Asked, Scope, host_of
-from console.proxying.gate import may_pass
+from console.proxying.asked import ProxyRequest, Scope, host_of
+from console.proxying.gate import is_allowed
 from console.proxying.headers import (
     RawHeaders,
     cookie_name,
     cookies_of,
-    from_program,
-    own_cookie,
-    to_program,
-    within,
+    local_redirect,
+    request_headers,
+    response_headers,
+    session_cookie,
 )
-from console.proxying.keeping import Open, Owner, enter, find, touch
+from console.proxying.keeping import (
+    OpenPortRecord,
+    PortOwner,
+    find_open_port,
+    record_use,
+    redeem_ticket,
+)
 from console.proxying.paths import ENTER, RESERVED, BadPath, read_path, read_query, without_prefix
-from console.proxying.relaying import POLICY, WAITING, Relay
-from console.proxying.rewriting import is_rewritten, unprefixed
+from console.proxying.relaying import MAX_WAITING_BYTES, POLICY, WebsocketRelay
+from console.proxying.rewriting import is_rewritten, without_prefixes
 from console.proxying.target import VERBS, right_to
-from console.streams.places import Places, TooMany
-from console.streams.stream import Over, Vigil
+from console.streams.places import MemoryQuota, QuotaExceeded
+from console.streams.stream import SessionGuard, StreamEnded
 from console.ui.clusters import Cluster, clusters
 from console.ui.decisions import Denied
-from console.ui.presence import Presence
-from console.ui.text import visible
-from console.views.deciding import InDoubt, check_right
+from console.ui.presence import UserSession
+from console.ui.text import escape_invisible
+from console.views.deciding import PermissionsUnconfirmed, check_permission
 
 log = logging.getLogger(__name__)
 
 Application = Callable[[Scope, Any, Any], Awaitable[Any]]
 #: Creates the presence of a stored session's owner.
-PresenceOf = Callable[[Owner], Presence]
+PresenceOf = Callable[[PortOwner], UserSession]
 
 #: Bytes reserved for a response in addition to the request body, and the limits per user and in
 #: total.
 SIZE, USER, PROCESS = 256 * 1024, 32 * 2**20, 128 * 2**20
-places = Places(USER, PROCESS)
+places = MemoryQuota(USER, PROCESS)
 
 
-async def has_open(headers: Mapping[bytes, Sequence[bytes]]) -> bool | None:
+async def has_opened_port(headers: Mapping[bytes, Sequence[bytes]]) -> bool | None:
     """Return True if a request with these headers has opened the port that its host names.
 
     Return None for hosts of the console. Database errors count as False; this function never
@@ -83,10 +89,10 @@ async def has_open(headers: Mapping[bytes, Sequence[bytes]]) -> bool | None:
         return False
 
 
-async def _find(base: ProxyBase, label: str, headers: RawHeaders) -> Open | None:
+async def _find(base: ProxyBase, label: str, headers: RawHeaders) -> OpenPortRecord | None:
     """Return the open port for these cookies. Raise DatabaseError if the lookup fails."""
     shown = [value for name, value in cookies_of(headers) if name == cookie_name(base)]
-    return await sync_to_async(find)(label, shown) if shown else None
+    return await sync_to_async(find_open_port)(label, shown) if shown else None
 
 
 class ProxyApplication:
@@ -102,15 +108,15 @@ class ProxyApplication:
             label = base.label_of(host_of(scope))
         if base is None or label is None:
             return await self._inner(scope, receive, send)
-        kind = Exchange if scope["type"] == "http" else Conversation
-        return await kind(Asked.of(scope), base, label, self._presence_of, send).run(receive)
+        kind = HttpProxy if scope["type"] == "http" else WebsocketProxy
+        return await kind(ProxyRequest.of(scope), base, label, self._presence_of, send).run(receive)
 
 
-class _Visit:
+class _ProxiedConnection:
     """Base class for an HTTP request or a websocket."""
 
     def __init__(
-        self, asked: Asked, base: ProxyBase, label: str, presence_of: PresenceOf, send: Any
+        self, asked: ProxyRequest, base: ProxyBase, label: str, presence_of: PresenceOf, send: Any
     ) -> None:
         self._asked, self._base, self._label = asked, base, label
         self._presence_of, self._send = presence_of, send
@@ -121,11 +127,11 @@ class _Visit:
     def _origin(self) -> str:
         return self._base.origin(self._label)
 
-    async def _find(self) -> Open:
-        """Return the open port. Raise `Answered` if it isn't open for this browser."""
+    async def _find(self) -> OpenPortRecord:
+        """Return the open port. Raise `LocalResponse` if it isn't open for this browser."""
         found = await _find(self._base, self._label, self._asked.raw_headers)
         if found is None:
-            raise not_open()
+            raise port_not_open()
         return found
 
     def _read_path(self) -> tuple[str, str]:
@@ -133,11 +139,11 @@ class _Visit:
             return read_path(self._asked.raw_path), read_query(self._asked.query)
         except BadPath as error:
             text = _("The address is ambiguous and was rejected.")
-            raise Answered(400, text) from error
+            raise LocalResponse(400, text) from error
 
     async def _as_person(
         self,
-        found: Open,
+        found: OpenPortRecord,
         needs: Sequence[str],
         size: int,
         receive: Any,
@@ -146,29 +152,31 @@ class _Visit:
         """Run `work` while the session and permissions are valid.
 
         `needs`: HTTP methods whose permissions are required. `receive`: reports the client's
-        disconnect, if given. Raise `Answered` or `TooMany`.
+        disconnect, if given. Raise `LocalResponse` or `QuotaExceeded`.
         """
         presence, cluster = self._presence_of(found.owner), clusters.get(found.owner.cluster)
         if cluster is None:
-            raise not_open()
+            raise port_not_open()
         if not await presence.is_valid():
-            raise Answered(
+            raise LocalResponse(
                 401, _("Your session has ended. Sign in to the console, and open the port again.")
             )
         for method in needs:
             _check(method, found, presence, cluster)
-        await sync_to_async(touch)(found)
+        await sync_to_async(record_use)(found)
         client = cluster.runtime.as_user(presence.access_for(cluster).identity)
-        ending: asyncio.Future[Over] = asyncio.get_running_loop().create_future()
+        ending: asyncio.Future[StreamEnded] = asyncio.get_running_loop().create_future()
 
         def right() -> None:
             for method in needs:
                 _check_right(method, found, presence, cluster)
 
-        vigil = Vigil(found.owner.account, presence, right, ending.set_result)
+        vigil = SessionGuard(found.owner.account, presence, right, ending.set_result)
         with places.reserve(found.owner.account, size), vigil.watching():
             task = asyncio.create_task(work(client))
-            gone = asyncio.create_task(_gone(receive) if receive else asyncio.Event().wait())
+            gone = asyncio.create_task(
+                _wait_for_disconnect(receive) if receive else asyncio.Event().wait()
+            )
             try:
                 await asyncio.wait((task, gone, ending), return_when=asyncio.FIRST_COMPLETED)
             finally:
@@ -177,18 +185,18 @@ class _Visit:
                 await asyncio.gather(task, gone, return_exceptions=True)
         if ending.done():
             over = ending.result()
-            raise Answered(over.code, str(over))
+            raise LocalResponse(over.code, str(over))
         if not task.cancelled():
             task.result()
 
 
-class Conversation(_Visit):
+class WebsocketProxy(_ProxiedConnection):
     """A websocket. It requires write permission too, because the client can send data."""
 
     async def run(self, receive: Any) -> None:
         # Consume the connect event.
         await receive()
-        relay, code = Relay(receive, self._send, self._flow), POLICY
+        relay, code = WebsocketRelay(receive, self._send, self._flow), POLICY
         try:
             if not self._label or self._asked.headers.get("origin") != self._origin:
                 return
@@ -199,12 +207,12 @@ class Conversation(_Visit):
 
             async def work(client: UserClient) -> None:
                 nonlocal code
-                headers = to_program(self._asked.raw_headers, self._base, self._label)
+                headers = request_headers(self._asked.raw_headers, self._base, self._label)
                 protocols = self._asked.scope.get("subprotocols") or ()
                 code = await relay.run(client, path, protocols, headers, found.audit_id)
 
-            await self._as_person(found, ("GET", "POST"), SIZE + WAITING, None, work)
-        except (Answered, TooMany, ApiError, DatabaseError):
+            await self._as_person(found, ("GET", "POST"), SIZE + MAX_WAITING_BYTES, None, work)
+        except (LocalResponse, QuotaExceeded, ApiError, DatabaseError):
             code = POLICY
         except Exception:
             log.exception("A websocket of an open port failed")
@@ -215,28 +223,28 @@ class Conversation(_Visit):
                 await self._send({"type": "websocket.close", "code": code})
 
 
-class Exchange(_Visit):
+class HttpProxy(_ProxiedConnection):
     """An HTTP request and its response."""
 
     async def run(self, receive: Any) -> None:
         with translation.override(self._asked.lang):
             try:
                 await self._answer(receive)
-            except Answered as answered:
+            except LocalResponse as answered:
                 await self._end(answered)
-            except TooMany:
+            except QuotaExceeded:
                 text = _(
                     "Too many transfers through open ports are in progress. Wait until some transfers "
                     "have finished."
                 )
-                await self._end(Answered(429, text))
+                await self._end(LocalResponse(429, text))
             except DatabaseError:
-                await self._end(Answered(503, _("The database is not available.")))
+                await self._end(LocalResponse(503, _("The database is not available.")))
             except Exception:
                 log.exception("A request to an open port failed")
-                await self._end(Answered(500, _("An internal error occurred in the console.")))
+                await self._end(LocalResponse(500, _("An internal error occurred in the console.")))
 
-    async def _end(self, answered: Answered) -> None:
+    async def _end(self, answered: LocalResponse) -> None:
         if self._began:
             # Abort the connection, so that the client doesn't mistake a partial response for a
             # complete one.
@@ -248,18 +256,18 @@ class Exchange(_Visit):
     async def _answer(self, receive: Any) -> None:
         asked = self._asked
         if not self._label:
-            raise not_open()
+            raise port_not_open()
         if asked.method not in VERBS:
-            raise Answered(405, _("Requests with this HTTP method are not forwarded."))
+            raise LocalResponse(405, _("Requests with this HTTP method are not forwarded."))
         path, query = self._read_path()
         if path == ENTER and asked.method == "GET":
             await self._enter(query)
             return
-        if not may_pass(asked.method, asked.headers, self._origin):
-            raise Answered(403, _("The request came from another site and was rejected."))
+        if not is_allowed(asked.method, asked.headers, self._origin):
+            raise LocalResponse(403, _("The request came from another site and was rejected."))
         found = await self._find()
         if path.startswith(RESERVED):
-            raise Answered(404, _("Page not found."))
+            raise LocalResponse(404, _("Page not found."))
         path = without_prefix(path, found.target)
         body = await _body(receive)
         path = f"{path}?{query}" if query else path
@@ -274,18 +282,20 @@ class Exchange(_Visit):
     async def _enter(self, query: str) -> None:
         """Exchange a one-time ticket for a cookie, and redirect to a URL without the ticket."""
         ticket = parse_qs(query).get("ticket", [""])[0]
-        cookie = await sync_to_async(enter)(self._label, ticket)
+        cookie = await sync_to_async(redeem_ticket)(self._label, ticket)
         if not cookie:
             text = _(
                 "This link has already been used or has expired. Open the port again in the console."
             )
-            raise Answered(403, text)
+            raise LocalResponse(403, text)
         self._began = True
-        await send_redirect(self._send, "/", own_cookie(self._base, cookie))
+        await send_redirect(self._send, "/", session_cookie(self._base, cookie))
 
-    async def _pour(self, client: UserClient, found: Open, path: str, body: bytes) -> None:
+    async def _pour(
+        self, client: UserClient, found: OpenPortRecord, path: str, body: bytes
+    ) -> None:
         target = found.target
-        headers = to_program(self._asked.raw_headers, self._base, self._label)
+        headers = request_headers(self._asked.raw_headers, self._base, self._label)
         opened = client.proxy(
             self._asked.method,
             target.path + path,
@@ -297,17 +307,17 @@ class Exchange(_Visit):
             async with opened as proxied:
                 await self._hand_back(found, proxied)
         except ApiError as error:
-            raise refused(error, target) from error
+            raise upstream_error(error, target) from error
 
-    async def _hand_back(self, found: Open, proxied: Proxied) -> None:
-        target, headers = found.target, from_program(proxied.headers, self._base, found.target)
+    async def _hand_back(self, found: OpenPortRecord, proxied: ProxiedResponse) -> None:
+        target, headers = found.target, response_headers(proxied.headers, self._base, found.target)
         answered = {name.lower(): value for name, value in proxied.headers}
         kind, encoding = answered.get("content-type", ""), answered.get("content-encoding", "")
         content, length = proxied.content, answered.get("content-length", "")
         if "location" in answered:
             headers = [*headers, ("Location", self._location(found, answered["location"]))]
         if is_rewritten(kind, encoding) and self._asked.method != "HEAD":
-            content, length = unprefixed(content, target), ""
+            content, length = without_prefixes(content, target), ""
         if length.isascii() and length.isdigit():
             headers = [*headers, ("Content-Length", length)]
         self._began = True
@@ -317,40 +327,46 @@ class Exchange(_Visit):
             await self._flow.wait_clear()
         await self._send({"type": "http.response.body", "body": b""})
 
-    def _location(self, found: Open, location: str) -> str:
+    def _location(self, found: OpenPortRecord, location: str) -> str:
         try:
-            place = within(location, self._origin, found.target)
+            place = local_redirect(location, self._origin, found.target)
         except ValueError as error:
-            raise Answered(502, _("The application redirected to an invalid address.")) from error
+            raise LocalResponse(
+                502, _("The application redirected to an invalid address.")
+            ) from error
         if place is None:
             text = _("The application at this port redirects to another site: %(address)s")
-            words = {"address": visible(location)}
+            words = {"address": escape_invisible(location)}
             code = HTTPStatus.OK if self._asked.is_page else HTTPStatus.BAD_GATEWAY
             title = _("Redirect to another site")
             onward = {"link": location, "link_text": _("Continue to the other site")}
-            raise Answered(code, text % words, title=title, **onward)
+            raise LocalResponse(code, text % words, title=title, **onward)
         return place
 
 
-def _check(method: str, found: Open, presence: Presence, cluster: Cluster) -> None:
-    """Check the permission for `method`. Raise `Answered` if it is denied or can't be confirmed."""
+def _check(method: str, found: OpenPortRecord, presence: UserSession, cluster: Cluster) -> None:
+    """Check the permission for `method`. Raise `LocalResponse` if it is denied or can't be confirmed."""
     try:
         _check_right(method, found, presence, cluster)
-    except InDoubt as error:
-        raise Answered(503, str(error)) from error
+    except PermissionsUnconfirmed as error:
+        raise LocalResponse(503, str(error)) from error
     except Denied as error:
-        words = {"verb": VERBS[method], "name": visible(found.target.resource_name.name)}
+        words = {"verb": VERBS[method], "name": escape_invisible(found.target.resource_name.name)}
         text = _(
             "You don't have permission to access %(name)s through the cluster's proxy (verb: "
             "%(verb)s)."
         )
-        raise Answered(403, text % words) from error
+        raise LocalResponse(403, text % words) from error
 
 
-def _check_right(method: str, found: Open, presence: Presence, cluster: Cluster) -> None:
-    """Check the permission for `method`. Raise `Denied` or `InDoubt`."""
+def _check_right(
+    method: str, found: OpenPortRecord, presence: UserSession, cluster: Cluster
+) -> None:
+    """Check the permission for `method`. Raise `Denied` or `PermissionsUnconfirmed`."""
     target = found.target
-    check_right(right_to(method), presence.access_for(cluster), target.gvr, target.resource_name)
+    check_permission(
+        right_to(method), presence.access_for(cluster), target.gvr, target.resource_name
+    )
 
 
 async def _body(receive: Any) -> bytes:
@@ -359,13 +375,13 @@ async def _body(receive: Any) -> bytes:
     while True:
         message = await receive()
         if message["type"] != "http.request":
-            raise Answered(400, _("The request was interrupted."))
+            raise LocalResponse(400, _("The request was interrupted."))
         pieces.append(message.get("body", b""))
         if not message.get("more_body"):
             return b"".join(pieces)
 
 
-async def _gone(receive: Any) -> None:
+async def _wait_for_disconnect(receive: Any) -> None:
     """Return when the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -13,7 +13,7 @@ Scope = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ProxyRequest:
     """An ASGI request. `raw_path` and `query` are not decoded."""
 
     method: str
@@ -23,7 +23,7 @@ class Asked:
     scope: Scope
 
     @classmethod
-    def of(cls, scope: Scope) -> "Asked":
+    def of(cls, scope: Scope) -> "ProxyRequest":
         method = str(scope.get("method", "GET")).upper()
         raw_path, query = scope["raw_path"], scope.get("query_string", b"")
         return cls(method, raw_path, query, scope["headers"], scope)

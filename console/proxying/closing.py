@@ -10,73 +10,79 @@ from collections.abc import Callable
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError
 
-from console.audit.trail import Action as Recorded
+from console.audit.trail import AuditAction as Recorded
 from console.audit.trail import AuditUnavailable, record
 from console.kube.gvr import USERS
 from console.kube.runtime import Runtime
-from console.proxying.keeping import Open, Owner, all_open, end, is_over
+from console.proxying.keeping import (
+    OpenPortRecord,
+    PortOwner,
+    delete_open_port,
+    is_expired,
+    open_ports,
+)
 from console.proxying.target import SUBRESOURCE, right_to
-from console.streams.stream import Over
+from console.streams.stream import StreamEnded
 from console.ui.clusters import clusters
 from console.ui.decisions import Denied
-from console.ui.presence import Presence
-from console.views.deciding import InDoubt, check_right
+from console.ui.presence import UserSession
+from console.views.deciding import PermissionsUnconfirmed, check_permission
 
 log = logging.getLogger(__name__)
 
 #: Seconds between two checks of all open ports.
-EVERY = 5.0
+CHECK_INTERVAL = 5.0
 
 #: Outcome in the audit log: status code, reason and message.
-Answer = tuple[int, str, str]
-IDLE: Answer = (200, "Idle", "Closed because it was idle")
-BY_USER: Answer = (200, "Closed", "Closed by the user")
+AuditOutcome = tuple[int, str, str]
+IDLE: AuditOutcome = (200, "Idle", "Closed because it was idle")
+BY_USER: AuditOutcome = (200, "Closed", "Closed by the user")
 
-PresenceOf = Callable[[Owner], Presence]
+PresenceOf = Callable[[PortOwner], UserSession]
 
 
-async def keep_closed(runtime: Runtime, presence_of: PresenceOf) -> None:
+async def run_closing(runtime: Runtime, presence_of: PresenceOf) -> None:
     """Check all open ports periodically until cancelled. Sessions can be checked once the users are
     loaded.
     """
     while True:
-        await runtime.clock.sleep(EVERY)
+        await runtime.clock.sleep(CHECK_INTERVAL)
         if not runtime.informer(USERS).freshness.synced:
             continue
         try:
-            for found in await sync_to_async(all_open)():
+            for found in await sync_to_async(open_ports)():
                 await _look(found, presence_of(found.owner))
         except DatabaseError as error:
             log.warning("Open ports could not be checked: %s", error)
 
 
-async def _look(found: Open, presence: Presence) -> None:
+async def _look(found: OpenPortRecord, presence: UserSession) -> None:
     """Close the port if it is idle, or if its session or permission ended. Raise DatabaseError if
     that fails.
     """
     cluster, target = clusters.get(found.owner.cluster), found.target
-    if cluster is None or await sync_to_async(is_over)(found):
+    if cluster is None or await sync_to_async(is_expired)(found):
         await close(found, IDLE)
     elif not await presence.is_valid():
-        await close(found, _ended(Over(401)))
+        await close(found, _ended(StreamEnded(401)))
     else:
         try:
-            check_right(
+            check_permission(
                 right_to("GET"), presence.access_for(cluster), target.gvr, target.resource_name
             )
-        except InDoubt:
+        except PermissionsUnconfirmed:
             return
         except Denied:
-            await close(found, _ended(Over(403)))
+            await close(found, _ended(StreamEnded(403)))
 
 
-def _ended(over: Over) -> Answer:
+def _ended(over: StreamEnded) -> AuditOutcome:
     return over.code, "Ended", str(over)
 
 
-async def close(found: Open, why: Answer) -> None:
+async def close(found: OpenPortRecord, why: AuditOutcome) -> None:
     """Close the port, and record `why` in the audit log. Do nothing if it is already closed."""
-    if not await sync_to_async(end)(found.label):
+    if not await sync_to_async(delete_open_port)(found.label):
         return
     owner, target = found.owner, found.target
     action = Recorded(

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from console.views.guard import SAFE_METHODS, is_navigation
 
 
-def may_pass(method: str, headers: Mapping[str, str], origin: str) -> bool:
+def is_allowed(method: str, headers: Mapping[str, str], origin: str) -> bool:
     """Return True if the request may be forwarded.
 
     `headers`: by lowercase name. `origin`: the origin of the requested host.

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlsplit
 
 from console.proxying.address import ProxyBase
-from console.proxying.target import Target
+from console.proxying.target import ProxyTarget
 
 Headers = Sequence[tuple[str, str]]
 RawHeaders = Iterable[tuple[bytes, bytes]]
@@ -72,7 +72,7 @@ _FIXED = (
 )
 HSTS = ("Strict-Transport-Security", f"max-age={365 * 24 * 3600}")
 #: Names of the console's cookies, on any host.
-_OURS = re.compile(r"(__host-|__secure-)?quarterdeck", re.IGNORECASE)
+_CONSOLE_COOKIE = re.compile(r"(__host-|__secure-)?quarterdeck", re.IGNORECASE)
 _COOKIE = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+=[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e\" ,]*")
 _KEPT = frozenset({"expires", "max-age", "secure", "httponly", "samesite", "partitioned"})
 #: Maximum cookies in a response, and maximum characters of a cookie.
@@ -86,7 +86,7 @@ def cookie_name(base: ProxyBase) -> str:
     return "__Host-quarterdeck-port" if base.secure else "quarterdeck-port"
 
 
-def own_cookie(base: ProxyBase, value: str) -> tuple[str, str]:
+def session_cookie(base: ProxyBase, value: str) -> tuple[str, str]:
     """Return a `Set-Cookie` header for a session cookie of this host. Its validity is checked on
     each request.
     """
@@ -106,14 +106,16 @@ def cookies_of(headers: RawHeaders) -> list[tuple[str, str]]:
     return found
 
 
-def to_program(headers: RawHeaders, base: ProxyBase, label: str) -> Headers:
+def request_headers(headers: RawHeaders, base: ProxyBase, label: str) -> Headers:
     sent = []
     headers = list(headers)
     for name, value in headers:
         known = name.decode("latin-1").lower()
         if known in _TO_PROGRAM:
             sent.append((known, value.decode("latin-1")))
-    theirs = [f"{name}={value}" for name, value in cookies_of(headers) if not _OURS.match(name)]
+    theirs = [
+        f"{name}={value}" for name, value in cookies_of(headers) if not _CONSOLE_COOKIE.match(name)
+    ]
     if theirs:
         sent.append(("cookie", "; ".join(theirs)))
     if not any(name == "accept" for name, _value in sent):
@@ -124,7 +126,7 @@ def to_program(headers: RawHeaders, base: ProxyBase, label: str) -> Headers:
     return sent
 
 
-def from_program(headers: Headers, base: ProxyBase, target: Target) -> Headers:
+def response_headers(headers: Headers, base: ProxyBase, target: ProxyTarget) -> Headers:
     """Return the response headers to forward, except `Content-Length` and `Location`, which the
     caller sets.
     """
@@ -138,10 +140,14 @@ def from_program(headers: Headers, base: ProxyBase, target: Target) -> Headers:
     return [*found, *_FIXED, *([HSTS] if base.secure else [])]
 
 
-def _host_only(cookies: Iterable[str], target: Target) -> Iterator[str]:
+def _host_only(cookies: Iterable[str], target: ProxyTarget) -> Iterator[str]:
     for text in cookies:
         pair, *attributes = (part.strip() for part in text.split(";"))
-        if len(text) > _LONGEST_COOKIE or not _COOKIE.fullmatch(pair) or _OURS.match(pair):
+        if (
+            len(text) > _LONGEST_COOKIE
+            or not _COOKIE.fullmatch(pair)
+            or _CONSOLE_COOKIE.match(pair)
+        ):
             continue
         kept = [pair]
         for attribute in attributes:
@@ -153,7 +159,7 @@ def _host_only(cookies: Iterable[str], target: Target) -> Iterator[str]:
         yield "; ".join(kept)
 
 
-def _path(value: str, target: Target) -> str:
+def _path(value: str, target: ProxyTarget) -> str:
     """Return the cookie path without the proxy's path, which programs that read `X-Forwarded-Uri`
     prepend.
     """
@@ -162,7 +168,7 @@ def _path(value: str, target: Target) -> str:
     return value if value.startswith("/") and value.isprintable() else "/"
 
 
-def within(location: str, origin: str, target: Target) -> str | None:
+def local_redirect(location: str, origin: str, target: ProxyTarget) -> str | None:
     """Return the redirect target as a path on this origin, or None if it leads to another origin.
 
     Raise ValueError for an invalid URL.

@@ -19,14 +19,14 @@ from django.utils.translation import gettext as _
 
 from console.kube.gvr import Key
 from console.proxying.models import Opening
-from console.proxying.target import TYPES, Target
+from console.proxying.target import TYPES, ProxyTarget
 from console.ui.decisions import Refused
 
 TICKET = timedelta(seconds=30)
-#: An open port expires after this idle time. The last use is written at most once per `USED_EVERY`.
-IDLE, USED_EVERY = timedelta(minutes=30), timedelta(minutes=1)
+#: An open port expires after this idle time. The last use is written at most once per `USE_WRITE_INTERVAL`.
+IDLE_TIMEOUT, USE_WRITE_INTERVAL = timedelta(minutes=30), timedelta(minutes=1)
 #: Maximum open ports per user.
-MOST = 20
+MAX_OPEN_PORTS = 20
 
 
 class TooManyPorts(Refused):
@@ -34,7 +34,7 @@ class TooManyPorts(Refused):
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class PortOwner:
     account: str
     as_user: str
     session: str
@@ -42,17 +42,17 @@ class Owner:
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class OpenPortRecord:
     """A row of `console.proxying.models.Opening`."""
 
     label: str
-    owner: Owner
-    target: Target
+    owner: PortOwner
+    target: ProxyTarget
     audit_id: str
     used: datetime
 
 
-def open_port(owner: Owner, target: Target, audit_id: str) -> tuple[str, str]:
+def open_port(owner: PortOwner, target: ProxyTarget, audit_id: str) -> tuple[str, str]:
     """Store an open port, and return its label and a new ticket.
 
     If the session has already opened this port, its label is reused, so data that the program
@@ -81,24 +81,24 @@ def open_port(owner: Owner, target: Target, audit_id: str) -> tuple[str, str]:
         if row is not None:
             Opening.objects.filter(pk=row.pk).update(**news)
             return row.label, ticket
-        if Opening.objects.filter(account=owner.account).count() >= MOST:
+        if Opening.objects.filter(account=owner.account).count() >= MAX_OPEN_PORTS:
             text = _(
                 "You have reached the maximum of %(most)s open ports. Close some ports in My account."
             )
-            raise TooManyPorts(text % {"most": MOST})
+            raise TooManyPorts(text % {"most": MAX_OPEN_PORTS})
         label = secrets.token_hex(16)
         Opening.objects.create(label=label, **about, **news)
     return label, ticket
 
 
-def enter(label: str, ticket: str) -> str:
+def redeem_ticket(label: str, ticket: str) -> str:
     """Exchange a ticket for a new cookie value. Return "" if the ticket is invalid."""
     cookie, now = secrets.token_urlsafe(32), timezone.now()
     rows = Opening.objects.filter(label=label, ticket=_hash(ticket), ticket_until__gt=now)
     return cookie if rows.update(ticket="", cookie=_hash(cookie), used=now) else ""
 
 
-def find(label: str, cookies: Collection[str]) -> Open | None:
+def find_open_port(label: str, cookies: Collection[str]) -> OpenPortRecord | None:
     """Return the open port if one of the cookies is valid.
 
     There can be several cookies, because scripts of other ports can set cookies for the shared
@@ -112,29 +112,29 @@ def find(label: str, cookies: Collection[str]) -> Open | None:
     return _open(row)
 
 
-def touch(found: Open) -> None:
+def record_use(found: OpenPortRecord) -> None:
     now = timezone.now()
-    if now - found.used >= USED_EVERY:
+    if now - found.used >= USE_WRITE_INTERVAL:
         Opening.objects.filter(label=found.label).update(used=now)
 
 
-def all_open() -> Sequence[Open]:
+def open_ports() -> Sequence[OpenPortRecord]:
     return [_open(row) for row in _known()]
 
 
-def opened_by(account: str) -> Sequence[Open]:
+def open_ports_of(account: str) -> Sequence[OpenPortRecord]:
     """Return the open ports of all sessions of `account`, newest first."""
     return [_open(row) for row in _known().filter(account=account).order_by("-began")]
 
 
-def is_over(found: Open) -> bool:
+def is_expired(found: OpenPortRecord) -> bool:
     """Return True if the port is idle or was never entered."""
     now = timezone.now()
-    over = Q(used__lt=now - IDLE) | Q(cookie="", ticket_until__lt=now)
+    over = Q(used__lt=now - IDLE_TIMEOUT) | Q(cookie="", ticket_until__lt=now)
     return Opening.objects.filter(over, label=found.label).exists()
 
 
-def end(label: str) -> bool:
+def delete_open_port(label: str) -> bool:
     """Delete the row. Return False if another process already deleted it."""
     deleted, _rows = Opening.objects.filter(label=label).delete()
     return bool(deleted)
@@ -144,11 +144,11 @@ def _known() -> QuerySet[Opening]:
     return Opening.objects.filter(resource__in=TYPES)
 
 
-def _open(row: Opening) -> Open:
-    owner = Owner(row.account, row.as_user, row.session, row.cluster)
+def _open(row: Opening) -> OpenPortRecord:
+    owner = PortOwner(row.account, row.as_user, row.session, row.cluster)
     key = Key(row.namespace, row.name)
-    target = Target(TYPES[row.resource], key, row.port, row.scheme)
-    return Open(row.label, owner, target, row.audit_id, row.used)
+    target = ProxyTarget(TYPES[row.resource], key, row.port, row.scheme)
+    return OpenPortRecord(row.label, owner, target, row.audit_id, row.used)
 
 
 def _hash(secret: str) -> str:

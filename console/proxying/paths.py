@@ -7,7 +7,7 @@ proxies in between may resolve dot segments or decode it a second time.
 import re
 from urllib.parse import unquote_to_bytes
 
-from console.proxying.target import Target
+from console.proxying.target import ProxyTarget
 
 #: Path prefix that the console reserves on the host of an open port.
 RESERVED = "/.quarterdeck/"
@@ -46,7 +46,7 @@ def read_query(raw: bytes) -> str:
     return raw.decode("ascii")
 
 
-def without_prefix(path: str, target: Target) -> str:
+def without_prefix(path: str, target: ProxyTarget) -> str:
     """Remove the proxy's path, which kube-apiserver prepends to URLs in pages."""
     prefix = f"{target.path}/"
     return path.removeprefix(target.path) if path.startswith(prefix) else path

@@ -1,7 +1,7 @@
 """Relay a websocket between a browser and the program behind an open port, through kube-apiserver.
 
 A slow receiver slows down the sender. Toward the browser, the server's flow control does this
-(`console.live.flow`). Toward the program, at most `WAITING` bytes are buffered.
+(`console.live.flow`). Toward the program, at most `MAX_WAITING_BYTES` bytes are buffered.
 """
 
 import asyncio
@@ -14,12 +14,12 @@ from console.kube.websocket import Websocket
 from console.live.flow import Flow
 
 #: Maximum bytes that are buffered for a slow program. A browser that sends more is disconnected.
-WAITING = 1024 * 1024
+MAX_WAITING_BYTES = 1024 * 1024
 #: Close codes of RFC 6455: normal closure, policy violation.
 NORMAL, POLICY = 1000, 1008
 
 
-class Relay:
+class WebsocketRelay:
     """Relays messages in both directions. `run` returns the close code for the browser, 0 if it
     disconnected.
     """
@@ -68,7 +68,7 @@ class Relay:
             self._waiting.append(data)
             self._size += len(data)
             self._news.set()
-            if self._size > WAITING:
+            if self._size > MAX_WAITING_BYTES:
                 return True
         return False
 

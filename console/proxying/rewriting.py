@@ -7,7 +7,7 @@ https://github.com/kubernetes/apimachinery/blob/master/pkg/util/proxy/transport.
 
 from collections.abc import AsyncIterator
 
-from console.proxying.target import Target
+from console.proxying.target import ProxyTarget
 
 HTML = "text/html"
 
@@ -17,7 +17,9 @@ def is_rewritten(content_type: str, encoding: str) -> bool:
     return content_type.partition(";")[0].strip() == HTML and not encoding
 
 
-async def unprefixed(content: AsyncIterator[bytes], target: Target) -> AsyncIterator[bytes]:
+async def without_prefixes(
+    content: AsyncIterator[bytes], target: ProxyTarget
+) -> AsyncIterator[bytes]:
     """Yield the content without the prefix. A possible partial prefix at the end of a chunk is held
     back.
     """

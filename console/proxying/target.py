@@ -26,7 +26,7 @@ TYPES: Mapping[str, GVR] = {gvr.resource: gvr for gvr in (PODS, SERVICES)}
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ProxyTarget:
     gvr: GVR
     key: Key
     port: int

@@ -9,7 +9,7 @@ from console.audit.trail import AuditUnavailable, record
 from console.kube.client import ObjectClient
 from console.kube.errors import ApiError
 from console.kube.gvr import PODS
-from console.streams.stream import Order
+from console.streams.stream import StreamRequest
 from console.ui.actions import Permission
 
 log = logging.getLogger(__name__)
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 _DELETE = Permission("delete")
 
 
-async def take_away(order: Order, uid: str) -> None:
+async def delete_shell_pod(order: StreamRequest, uid: str) -> None:
     """Delete the pod with UID `uid`.
 
     Use the identity of the user who opened the terminal if they still may delete it, otherwise
@@ -33,7 +33,7 @@ async def take_away(order: Order, uid: str) -> None:
         log.info("The pod %s of a shell is not deleted yet: %s", key, error)
 
 
-async def _client(order: Order) -> ObjectClient:
+async def _client(order: StreamRequest) -> ObjectClient:
     runtime = order.cluster.runtime
     if not await order.presence.is_valid():
         return runtime.console

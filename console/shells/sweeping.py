@@ -15,26 +15,26 @@ from console.kube.gvr import PODS
 from console.kube.indexes import indexes_of
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
-from console.ui.nodes.shell import LASTS, is_shell, shells
+from console.ui.nodes.shell import MAX_LIFETIME, is_shell_pod, shell_namespace
 
 log = logging.getLogger(__name__)
 
 #: Seconds between two runs.
-EVERY = 30.0
+CLEANUP_INTERVAL = 30.0
 #: Extra time for the kubelet to stop the pod at its deadline.
 GRACE = timedelta(minutes=1)
 
 
-async def keep_swept(runtime: Runtime) -> None:
-    """Run `sweep` periodically until cancelled."""
+async def run_cleanup(runtime: Runtime) -> None:
+    """Run `delete_leftover_pods` periodically until cancelled."""
     while True:
-        await sweep(runtime)
-        await runtime.clock.sleep(EVERY)
+        await delete_leftover_pods(runtime)
+        await runtime.clock.sleep(CLEANUP_INTERVAL)
 
 
-async def sweep(runtime: Runtime) -> None:
-    pods = indexes_of(runtime.informer(PODS).store).by_namespace.get(shells())
-    for pod in [one for one in pods if is_over(one, runtime.clock.now())]:
+async def delete_leftover_pods(runtime: Runtime) -> None:
+    pods = indexes_of(runtime.informer(PODS).store).by_namespace.get(shell_namespace())
+    for pod in [one for one in pods if is_leftover(one, runtime.clock.now())]:
         key, uid = pod.key, pod.projection.uid
         try:
             await runtime.console.delete(PODS, namespace=key.namespace, name=key.name, uid=uid)
@@ -45,10 +45,10 @@ async def sweep(runtime: Runtime) -> None:
             log.warning("The pod %s of a shell cannot be deleted: %s", key, error)
 
 
-def is_over(pod: Entry[Any], now: datetime) -> bool:
+def is_leftover(pod: Entry[Any], now: datetime) -> bool:
     """Return True if `pod` is a leftover pod of a shell."""
     item = pod.projection
-    if not is_shell(pod) or item.deleted is not None:
+    if not is_shell_pod(pod) or item.deleted is not None:
         return False
     created = item.created or datetime.min.replace(tzinfo=UTC)
-    return item.ended or now - created > LASTS + GRACE
+    return item.ended or now - created > MAX_LIFETIME + GRACE

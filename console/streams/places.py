@@ -14,27 +14,27 @@ from django.utils.translation import gettext as _
 from console.ui.decisions import Refused
 
 #: Maximum bytes for the streams of one user, and of the process.
-USER, PROCESS = 64 * 2**20, 512 * 2**20
+USER_LIMIT, PROCESS_LIMIT = 64 * 2**20, 512 * 2**20
 
 
-class TooMany(Refused):
+class QuotaExceeded(Refused):
     page_code: ClassVar[int] = 429
 
 
-class Places:
+class MemoryQuota:
     """Bytes that are reserved per account. Use it on one event loop only."""
 
-    def __init__(self, user: int = USER, process: int = PROCESS) -> None:
+    def __init__(self, user: int = USER_LIMIT, process: int = PROCESS_LIMIT) -> None:
         self._user, self._process = user, process
         self._taken: Counter[str] = Counter()
 
     @contextmanager
     def reserve(self, account: str, size: int) -> Iterator[None]:
-        """Reserve `size` bytes for the duration of the block. Raise `TooMany` if a limit is
+        """Reserve `size` bytes for the duration of the block. Raise `QuotaExceeded` if a limit is
         reached.
         """
         if self._taken[account] + size > self._user or self._taken.total() + size > self._process:
-            raise TooMany(_("Too many logs and terminals are open. Close some of them."))
+            raise QuotaExceeded(_("Too many logs and terminals are open. Close some of them."))
         self._taken[account] += size
         try:
             yield
@@ -47,4 +47,4 @@ class Places:
         return self._taken[account]
 
 
-places = Places()
+memory_quota = MemoryQuota()

@@ -3,7 +3,7 @@
 import asyncio
 
 
-class Signal:
+class SingleWaiterEvent:
     """A lightweight `asyncio.Event` for one waiter. It needs a tenth of the memory, and each open
     log has several. Use it on one event loop only.
     """

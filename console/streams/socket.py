@@ -19,12 +19,19 @@ from django.utils.translation import gettext as _
 
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
-from console.live.consumer import BROKEN, NO_RIGHT, POLICY, SESSION_OVER, TOO_BIG, BareSocket
+from console.live.consumer import (
+    BROKEN,
+    NO_RIGHT,
+    POLICY,
+    SESSION_OVER,
+    TOO_BIG,
+    BaseWebsocketConsumer,
+)
 from console.live.flow import flow_of
 from console.live.limits import MAX_MESSAGE, SocketCap, TokenBucket
-from console.streams.places import TooMany
-from console.streams.stream import Over
-from console.ui.decisions import Denied, NotArrived, Refused
+from console.streams.places import QuotaExceeded
+from console.streams.stream import StreamEnded
+from console.ui.decisions import Denied, NotLoaded, Refused
 from console.ui.states import denied_text
 
 log = logging.getLogger(__name__)
@@ -38,7 +45,7 @@ class BadMessage(ValueError):
     """Raised for an invalid message from the browser."""
 
 
-class StreamSocket(BareSocket):
+class StreamSocket(BaseWebsocketConsumer):
     """Base class of stream sockets. `cap`: maximum sockets per account. `per_second`: message rate
     and burst limit.
     """
@@ -124,11 +131,11 @@ class StreamSocket(BareSocket):
                 await self.end(400, str(error), POLICY)
             except Denied as error:
                 await self.end(403, denied_text(error, _("pods")), NO_RIGHT)
-            except Over as error:
+            except StreamEnded as error:
                 await self.end(error.code, str(error), _CODES[error.code])
-            except TooMany as error:
+            except QuotaExceeded as error:
                 await self.end(error.page_code, str(error), BROKEN)
-            except NotArrived as error:
+            except NotLoaded as error:
                 await self.end(503, str(error), BROKEN)
             except Refused as error:
                 await self.end(error.page_code, str(error), POLICY)
@@ -150,7 +157,7 @@ def read_message(decoder: "msgspec.json.Decoder[T]", text: str) -> T:
         raise BadMessage from error
 
 
-async def unless(failed: "asyncio.Future[Any]", wanted: Coroutine[Any, Any, T]) -> T:
+async def await_or_fail(failed: "asyncio.Future[Any]", wanted: Coroutine[Any, Any, T]) -> T:
     """Await `wanted`, or raise the exception of `failed` if it fails first."""
     task = asyncio.create_task(wanted)
     try:

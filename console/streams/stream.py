@@ -5,7 +5,7 @@ Guarantees, also for bidirectional connections (`console.terminals.command`):
 - The request is made as the viewer, so kube-apiserver authorizes it. It is recorded in the audit
   log
   before it is sent, and the outcome when it ends.
-- A slow reader slows down the sender: at most `HELD` bytes are buffered here.
+- A slow reader slows down the sender: at most `MAX_BUFFERED` bytes are buffered here.
 - It stops within two seconds after the viewer's session or permission ends. Buffered data is
   then
   discarded.
@@ -20,30 +20,30 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from console.audit.trail import Action as Recorded
-from console.audit.trail import Recording, record
+from console.audit.trail import AuditAction as Recorded
+from console.audit.trail import AuditEntry, record
 from console.kube.client import UserClient
 from console.kube.gvr import GVR, Key
 from console.live.sessionmonitor import get_session_monitor
-from console.streams.places import places
-from console.streams.signal import Signal
+from console.streams.places import memory_quota
+from console.streams.signal import SingleWaiterEvent
 from console.ui.actions import Permission
 from console.ui.clusters import Cluster, clusters
 from console.ui.decisions import Denied
-from console.ui.presence import Presence
+from console.ui.presence import UserSession
 from console.ui.states import denied_text
-from console.views.deciding import InDoubt, check_right
+from console.views.deciding import PermissionsUnconfirmed, check_permission
 
 log = logging.getLogger(__name__)
 
 #: Maximum bytes that are buffered, and bytes per read: a log line takes five times as much memory
-#: as an object. `SIZE` is the quota for one stream: buffers, connection, and processed data.
-HELD, PIECE, SIZE = 32 * 1024, 8 * 1024, 1024 * 1024
+#: as an object. `STREAM_QUOTA` is the quota for one stream: buffers, connection, and processed data.
+MAX_BUFFERED, READ_SIZE, STREAM_QUOTA = 32 * 1024, 8 * 1024, 1024 * 1024
 #: Seconds between two permission checks.
-EVERY = 1.0
+CHECK_INTERVAL = 1.0
 
 
-class Over(Exception):
+class StreamEnded(Exception):
     """Raised if a stream must stop.
 
     `code`: 401 if the session ended, 403 if the permission is lost, 503 if permissions can't be
@@ -58,13 +58,13 @@ class Over(Exception):
         if self.code == 401:
             return _("Your session has ended.")
         if self.code == 503:
-            return str(InDoubt.text)
+            return str(PermissionsUnconfirmed.text)
         text = _("You no longer have permission to view this page.")
         return text if self.denied is None else f"{text} {denied_text(self.denied, _('pods'))}"
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class StreamRequest:
     """A request for a stream.
 
     `rights`: permissions that are all required on object `key` of type `gvr`. `account`: the
@@ -73,7 +73,7 @@ class Order:
 
     cluster: Cluster
     account: str
-    presence: Presence
+    presence: UserSession
     rights: Sequence[Permission]
     gvr: GVR
     key: Key
@@ -82,28 +82,28 @@ class Order:
     params: Sequence[tuple[str, str]] = ()
 
     def check(self) -> None:
-        """Check all permissions. Raise `Denied` or `InDoubt`."""
+        """Check all permissions. Raise `Denied` or `PermissionsUnconfirmed`."""
         access = self.presence.access_for(self.cluster)
         for right in self.rights:
-            check_right(right, access, self.gvr, self.key)
+            check_permission(right, access, self.gvr, self.key)
 
 
-class Vigil:
+class SessionGuard:
     """Periodically checks that a user may continue a long-running operation.
 
-    `account`: the account of the session. `right` raises `Denied` or `InDoubt`. `on_over` is
+    `account`: the account of the session. `right` raises `Denied` or `PermissionsUnconfirmed`. `on_over` is
     called once, within two seconds after the session or permission ended.
     """
 
     def __init__(
         self,
         account: str,
-        presence: Presence,
+        presence: UserSession,
         right: Callable[[], None],
-        on_over: Callable[[Over], None],
+        on_over: Callable[[StreamEnded], None],
     ) -> None:
         self.account = account
-        self.over: Over | None = None
+        self.over: StreamEnded | None = None
         self._presence, self._right, self._on_over = presence, right, on_over
 
     @contextmanager
@@ -132,9 +132,9 @@ class Vigil:
             log.exception("The session of a stream could not be checked")
             lasts = False
         if not lasts:
-            self._end(Over(401))
+            self._end(StreamEnded(401))
 
-    def _end(self, over: Over) -> None:
+    def _end(self, over: StreamEnded) -> None:
         """Call `on_over` with the first reason. Later reasons are ignored."""
         if self.over is None:
             self.over = over
@@ -142,34 +142,36 @@ class Vigil:
 
     async def _watch(self) -> None:
         while True:
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(CHECK_INTERVAL)
             try:
                 self._right()
-            except InDoubt:
-                self._end(Over(503))
+            except PermissionsUnconfirmed:
+                self._end(StreamEnded(503))
             except Denied as denied:
-                self._end(Over(403, denied))
+                self._end(StreamEnded(403, denied))
             except Exception:
                 log.exception("The permission for a stream could not be checked")
-                self._end(Over(403))
+                self._end(StreamEnded(403))
 
 
-def _nothing(_over: Over) -> None:
+def _nothing(_over: StreamEnded) -> None:
     pass
 
 
-class Lasting(ABC):
+class LongRunningStream(ABC):
     """Base class for a long-running connection of a user: `open`, then `close`, on one event loop.
 
     `on_over` is called when the connection must stop.
     """
 
-    def __init__(self, order: Order, on_over: Callable[[Over], None] | None = None) -> None:
+    def __init__(
+        self, order: StreamRequest, on_over: Callable[[StreamEnded], None] | None = None
+    ) -> None:
         self._order, self._on_over = order, on_over
         self._error: Exception | None = None
-        self._vigil = Vigil(order.account, order.presence, order.check, self._end)
+        self._vigil = SessionGuard(order.account, order.presence, order.check, self._end)
         #: Set when data arrives or the connection ends.
-        self._news = Signal()
+        self._news = SingleWaiterEvent()
         self._began: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
         self._pouring = self._closing = False
@@ -180,13 +182,13 @@ class Lasting(ABC):
         return self._closing
 
     @property
-    def _over(self) -> Over | None:
+    def _over(self) -> StreamEnded | None:
         return self._vigil.over
 
     async def open(self) -> None:
         """Return when kube-apiserver starts its response.
 
-        Raise `Denied`, `InDoubt`, `TooMany`, `ApiError` or `AuditUnavailable`; `close` isn't
+        Raise `Denied`, `PermissionsUnconfirmed`, `TooMany`, `ApiError` or `AuditUnavailable`; `close` isn't
         needed then.
         """
         self._order.check()
@@ -221,14 +223,14 @@ class Lasting(ABC):
         if not self._began.done():
             self._began.set_result(None)
 
-    def _record_outcome(self, recording: Recording) -> None:
+    def _record_outcome(self, recording: AuditEntry) -> None:
         """Record how the connection ended, unless it ended with an error."""
         if self._over is not None:
             recording.set_outcome(self._over.code, "Ended", str(self._over))
         elif not self._began.done():
             recording.set_outcome(0, "Closed", "Closed before the response started")
 
-    def _end(self, over: Over) -> None:
+    def _end(self, over: StreamEnded) -> None:
         self.close_soon()
         self._news.set()
         if self._on_over is not None:
@@ -237,7 +239,7 @@ class Lasting(ABC):
     async def _run(self) -> None:
         order = self._order
         try:
-            with places.reserve(order.account, SIZE), self._vigil.watching():
+            with memory_quota.reserve(order.account, STREAM_QUOTA), self._vigil.watching():
                 async with record(order.recorded) as recording:
                     await self._as_viewer(recording)
         except Exception as error:  # noqa: BLE001  whoever reads is told
@@ -247,7 +249,7 @@ class Lasting(ABC):
                 self._fail()
             self._news.set()
 
-    async def _as_viewer(self, recording: Recording) -> None:
+    async def _as_viewer(self, recording: AuditEntry) -> None:
         access = self._order.presence.access_for(self._order.cluster)
         client = self._order.cluster.runtime.as_user(access.identity)
         self._pouring = True
@@ -272,19 +274,21 @@ class Lasting(ABC):
         self._began.add_done_callback(lambda began: began.cancelled() or began.exception())
 
 
-class Stream(Lasting):
+class ResponseStream(LongRunningStream):
     """A response that is read in chunks: `open`, `read` until the end, `close`."""
 
-    def __init__(self, order: Order, on_over: Callable[[Over], None] | None = None) -> None:
+    def __init__(
+        self, order: StreamRequest, on_over: Callable[[StreamEnded], None] | None = None
+    ) -> None:
         super().__init__(order, on_over)
         self._kept: list[bytes] = []
         self._size = 0
-        self._room = Signal()
+        self._room = SingleWaiterEvent()
 
     async def read(self) -> bytes:
         """Return the next chunk as soon as it is available, or b"" at the end.
 
-        Raise `Over`, or `ApiError` if the response was interrupted.
+        Raise `StreamEnded`, or `ApiError` if the response was interrupted.
         """
         while True:
             if self._over is not None:
@@ -304,12 +308,12 @@ class Stream(Lasting):
         opened = client.stream(self._order.path, self._order.params, audit_id=audit_id)
         async with opened as content:
             self._begin()
-            async for piece in content.iter_chunked(PIECE):
+            async for piece in content.iter_chunked(READ_SIZE):
                 await self._keep(piece)
 
     async def _keep(self, piece: bytes) -> None:
         self._kept.append(piece)
         self._size += len(piece)
         self._news.set()
-        while self._size >= HELD:
+        while self._size >= MAX_BUFFERED:
             await self._room.wait()

@@ -18,14 +18,14 @@ from django.utils.translation import get_language, override
 
 from console.ui.ages import age_text
 from console.ui.drawing import cell_html, part_html, rows_html
-from console.ui.gaps import Lasting, leave
+from console.ui.gaps import LivePlaceholder, placeholder
 from console.ui.level import LevelName
-from console.ui.nav import PlaceProblem, PlaceProblems
-from console.ui.pages import put_aside
-from console.ui.rows import Cell, Row
+from console.ui.nav import LevelProblemCount, LevelProblems
+from console.ui.pages import streamed_part
+from console.ui.rows import Cell, ListRow
 from console.ui.symbols import ICONS, MARKS
-from console.ui.text import visible as visible_text
-from console.ui.words import spoken as spoken_text
+from console.ui.text import escape_invisible as visible_text
+from console.ui.words import translate_message as spoken_text
 
 register = template.Library()
 
@@ -85,11 +85,11 @@ def spoken(text: str) -> str:
 
 
 @register.simple_tag
-def rows(rows: Sequence[Row]) -> SafeString:
+def rows(rows: Sequence[ListRow]) -> SafeString:
     """`{% rows table.rows %}`: the rows of a list. Each row is rendered once and cached for all
     viewers.
     """
-    return put_aside(rows_html(rows, get_language() or settings.LANGUAGE_CODE))
+    return streamed_part(rows_html(rows, get_language() or settings.LANGUAGE_CODE))
 
 
 @register.simple_tag
@@ -120,24 +120,24 @@ class PartNode(Node):
 
     def render(self, context: Context) -> SafeString:
         values = tuple((name, value.resolve(context)) for name, value in self._values)
-        html = part_html(self._name, values, lambda name: _resolved(name, context))
-        return put_aside(html) if len(html) >= LONG else html
+        html = part_html(self._name, values, lambda name: _resolve_escaped(name, context))
+        return streamed_part(html) if len(html) >= LONG else html
 
 
 @register.simple_tag
-def lasting(what: Lasting) -> SafeString:
+def lasting(what: LivePlaceholder) -> SafeString:
     """`{% lasting item.count %}`: a value that changes independently of the cached fragment around
     it.
     """
-    return SafeString(leave(what) or what.html(get_language() or settings.LANGUAGE_CODE))
+    return SafeString(placeholder(what) or what.html(get_language() or settings.LANGUAGE_CODE))
 
 
 @register.simple_tag
-def failing(problems: PlaceProblems, level: LevelName, name: str) -> SafeString:
+def failing(problems: LevelProblems, level: LevelName, name: str) -> SafeString:
     """`{% failing scope.problems "project" name %}`: a placeholder for the number of failing
     objects in a place.
     """
-    return lasting(PlaceProblem(problems, level, name))
+    return lasting(LevelProblemCount(problems, level, name))
 
 
 @register.tag
@@ -154,8 +154,8 @@ class GivenNode(Node):
         self._name = name
 
     def render(self, context: Context) -> SafeString:
-        left = leave(self._name)
-        return _resolved(self._name, context) if left is None else SafeString(left)
+        left = placeholder(self._name)
+        return _resolve_escaped(self._name, context) if left is None else SafeString(left)
 
 
 @lru_cache
@@ -163,7 +163,7 @@ def _variable(name: str) -> Variable:
     return Variable(name)
 
 
-def _resolved(name: str, context: Context) -> SafeString:
+def _resolve_escaped(name: str, context: Context) -> SafeString:
     """Return the escaped value, or "" if the context doesn't have it, as on error pages."""
     try:
         value = _variable(name).resolve(context)

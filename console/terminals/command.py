@@ -13,14 +13,14 @@ from typing import Any
 
 import msgspec
 
-from console.audit.trail import Recording
+from console.audit.trail import AuditEntry
 from console.kube.client import UserClient
 from console.kube.errors import Unavailable
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 from console.kube.store import UNREADABLE
 from console.kube.websocket import Websocket
-from console.streams.stream import Lasting, Order, Over
-from console.ui.manifests import listed, text
+from console.streams.stream import LongRunningStream, StreamEnded, StreamRequest
+from console.ui.manifests import mappings_at, text
 
 PROTOCOL = "v5.channel.k8s.io"
 STDIN, STDOUT, STDERR, STATUS, RESIZE = range(5)
@@ -35,7 +35,7 @@ _MISSING = "executable file not found"
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class CommandResult:
     """Result of a command. `code`: exit code, None if it never ran. `missing`: the program doesn't
     exist.
     """
@@ -48,7 +48,7 @@ class Ending:
         return f"exit code {self.code}" if self.code is not None else f"not run: {self.message}"
 
 
-class Command(Lasting):
+class ExecSession(LongRunningStream):
     """A running exec or attach session.
 
     `on_output` is awaited for each chunk of output, in order. While it runs, no more output is
@@ -57,9 +57,9 @@ class Command(Lasting):
 
     def __init__(
         self,
-        order: Order,
+        order: StreamRequest,
         on_output: Callable[[bytes], Awaitable[None]],
-        on_over: Callable[[Over], None],
+        on_over: Callable[[StreamEnded], None],
         *,
         ours: bool = True,
     ) -> None:
@@ -67,7 +67,7 @@ class Command(Lasting):
         self._on_output, self._ours = on_output, ours
         self._socket: Websocket | None = None
         self._typed = self._written = 0
-        self.ending: Ending | None = None
+        self.ending: CommandResult | None = None
 
     async def type(self, data: bytes) -> None:
         self._typed += len(data)
@@ -104,7 +104,7 @@ class Command(Lasting):
                 pinging.cancel()
                 self._socket = None
         if self.ending is None:
-            raise Unavailable(Sentence("The Kubernetes API closed the connection"))
+            raise Unavailable(Message("The Kubernetes API closed the connection"))
 
     async def _hear(self, message: bytes) -> None:
         channel, data = message[:1], message[1:]
@@ -126,7 +126,7 @@ class Command(Lasting):
                     if message[:1] == bytes([STATUS]):
                         self.ending = _ending(message[1:])
 
-    def _record_outcome(self, recording: Recording) -> None:
+    def _record_outcome(self, recording: AuditEntry) -> None:
         if self.ending is not None and self.ending.code is None:
             recording.set_outcome(500, "NotRun")
         elif self.ending is not None and self.ending.code:
@@ -152,17 +152,17 @@ def _message(channel: int, data: bytes) -> bytes:
     return bytes([channel]) + data
 
 
-def _ending(data: bytes) -> Ending:
+def _ending(data: bytes) -> CommandResult:
     try:
         status: Mapping[str, Any] = msgspec.json.decode(data, type=dict[str, Any])
     except UNREADABLE:
         status = {}
     if status.get("status") == "Success":
-        return Ending(0)
-    for cause in listed(status, "details", "causes"):
+        return CommandResult(0)
+    for cause in mappings_at(status, "details", "causes"):
         code = text(cause.get("message"))
         if cause.get("reason") == "ExitCode" and code.isascii() and code.isdigit():
-            return Ending(int(code[:9]))
+            return CommandResult(int(code[:9]))
     message = text(status.get("message"))
     # The text before it comes from the container runtime and contains only internal numbers.
-    return Ending(None, _MISSING in message, message.rpartition("container process: ")[2])
+    return CommandResult(None, _MISSING in message, message.rpartition("container process: ")[2])

@@ -20,28 +20,28 @@ from console.live.consumer import POLICY
 from console.live.limits import SocketCap
 from console.logs.containers import NoContainer
 from console.logs.query import BadQuery
-from console.streams.socket import BadMessage, StreamSocket, unless
-from console.streams.stream import Order, Over
-from console.terminals.command import Ending
+from console.streams.socket import BadMessage, StreamSocket, await_or_fail
+from console.streams.stream import StreamEnded, StreamRequest
+from console.terminals.command import CommandResult
 from console.terminals.held import get_terminals
 from console.terminals.messages import (
-    First,
-    begun_text,
+    StartMessage,
     ended_text,
+    opened_text,
+    read_client_message,
     read_first,
-    read_said,
     taken_text,
 )
 from console.terminals.query import TerminalQuery, read_query
 from console.terminals.target import find_target
-from console.terminals.terminal import Flood, Owner, Terminal
+from console.terminals.terminal import InputBufferFull, Terminal, TerminalOwner
 from console.ui.access import require_access
 from console.ui.clusters import Cluster, clusters
-from console.ui.decisions import Exempt, Refused
+from console.ui.decisions import Protected, Refused
 from console.ui.places import find_kind
-from console.ui.presence import Presence
-from console.ui.text import visible
-from console.ui.words import spoken
+from console.ui.presence import UserSession
+from console.ui.text import escape_invisible
+from console.ui.words import translate_message
 from console.views import problems
 
 #: Maximum bytes in one message to the browser.
@@ -51,7 +51,7 @@ _PIECE = 32 * 1024
 _PACE = 0.005
 
 
-class Replaced(Refused):
+class TerminalTakenOver(Refused):
     """Raised if another socket took over the terminal."""
 
 
@@ -81,7 +81,7 @@ class TerminalConsumer(StreamSocket):
         elif self._terminal is not None and not self._replaced:
             try:
                 self._take(self._terminal, text, data)
-            except Flood as error:
+            except InputBufferFull as error:
                 raise BadMessage from error
 
     @staticmethod
@@ -89,7 +89,7 @@ class TerminalConsumer(StreamSocket):
         if data:
             terminal.type(data)
             return
-        said = read_said(text)
+        said = read_client_message(text)
         if said.ack is not None and not terminal.confirm(said.ack):
             raise BadMessage
         if said.size is not None:
@@ -103,11 +103,11 @@ class TerminalConsumer(StreamSocket):
             self._terminal.wake()
 
     def why(self, error: ApiError) -> str:
-        return why(error)
+        return terminal_error_text(error)
 
     # Sending
 
-    async def _show(self, first: First) -> None:
+    async def _show(self, first: StartMessage) -> None:
         query = read_query(QueryDict(self.scope.get("query_string", b"")))
         given = self.scope["url_route"]["kwargs"]
         cluster = clusters.get(given["cluster"])
@@ -122,22 +122,24 @@ class TerminalConsumer(StreamSocket):
         if at > terminal.output.end:
             await self.close(POLICY)
             return
-        await self.send(begun_text(terminal, at, new=new))
+        await self.send(opened_text(terminal, at, new=new))
         await self._pass_on(terminal, at)
 
     async def _terminal_of(
-        self, first: First, cluster: Cluster, key: Key, query: TerminalQuery
+        self, first: StartMessage, cluster: Cluster, key: Key, query: TerminalQuery
     ) -> tuple[Terminal, bool]:
         """Return the browser's existing terminal or a new one, and whether it is new."""
         if not self.scope.get("writes", True):
-            raise Exempt(_("You cannot make changes while you view the console as another user."))
+            raise Protected(
+                _("You cannot make changes while you view the console as another user.")
+            )
         kind = find_kind(cluster, "pods")
         if kind is None:
             raise NotFound(404, "")
-        presence = Presence(self.scope["session_alive"], self.scope["access_in"])
+        presence = UserSession(self.scope["session_alive"], self.scope["access_in"])
         access = require_access(presence.access_for(cluster))
         account, as_user = self.scope["account"], access.identity.name
-        owner = Owner(account, self.scope["session"], as_user, cluster.name, key, query)
+        owner = TerminalOwner(account, self.scope["session"], as_user, cluster.name, key, query)
         terminals = get_terminals()
         held = terminals.find(first.id, owner)
         if held is not None:
@@ -155,7 +157,7 @@ class TerminalConsumer(StreamSocket):
             name=key.name,
             subresource=query.subresource,
         )
-        order = Order(
+        order = StreamRequest(
             cluster=cluster,
             account=account,
             presence=presence,
@@ -185,35 +187,35 @@ class TerminalConsumer(StreamSocket):
             if piece := terminal.output.read_from(at, _PIECE):
                 at += len(piece)
                 await self.send(bytes_data=piece)
-                await unless(terminal.access_lost, self._flow.wait_clear())
+                await await_or_fail(terminal.access_lost, self._flow.wait_clear())
                 await asyncio.sleep(_PACE)
             elif terminal.over:
                 await self._finish(terminal)
                 return
             else:
                 await terminal.changed()
-        raise Replaced(_("This terminal was opened in another window."))
+        raise TerminalTakenOver(_("This terminal was opened in another window."))
 
     async def _finish(self, terminal: Terminal) -> None:
         ending, failure = terminal.ending, terminal.failure
-        if isinstance(failure, Over):
+        if isinstance(failure, StreamEnded):
             raise failure
         if ending is None:
-            text = why(failure if isinstance(failure, ApiError) else None)
+            text = terminal_error_text(failure if isinstance(failure, ApiError) else None)
         else:
-            text = ended(terminal, ending)
+            text = end_message(terminal, ending)
         await self.send(ended_text(ending, text))
         await self.close(1000)
 
 
-def why(error: ApiError | None) -> str:
+def terminal_error_text(error: ApiError | None) -> str:
     """Return the translated reason why a terminal can't be opened. None means that the reason is
     unknown.
     """
     if isinstance(error, NotFound):
         return _("The pod no longer exists.")
     if isinstance(error, BadRequest):
-        return visible(spoken(error.message))
+        return escape_invisible(translate_message(error.message))
     if error is None or isinstance(error, Unavailable):
         return _(
             "The connection to the container was lost. Programs that you started in the "
@@ -222,17 +224,17 @@ def why(error: ApiError | None) -> str:
     if error.code >= 500:
         # The original message contains the node's address, so it is not shown.
         return _("The node of the pod is not responding, or the container is no longer running.")
-    return problems.words(error)
+    return problems.error_text(error)
 
 
-def ended(terminal: Terminal, ending: Ending) -> str:
+def end_message(terminal: Terminal, ending: CommandResult) -> str:
     shell = terminal.owner.query.shell
     if ending.missing:
         if shell:
             return _("No %(shell)s found in this container.") % {"shell": shell}
         return _("No shell found in this container.")
     if ending.code is None:
-        words = {"message": visible(ending.message)}
+        words = {"message": escape_invisible(ending.message)}
         return _("The container could not start the shell: %(message)s") % words
     if terminal.owner.query.attach:
         return _("The container has terminated or detached from this terminal.")

@@ -7,18 +7,18 @@ from hmac import compare_digest
 from django.utils.translation import gettext as _
 
 from console.live.perloop import PerLoop
-from console.streams.places import TooMany
-from console.terminals.terminal import Owner, Terminal
+from console.streams.places import QuotaExceeded
+from console.terminals.terminal import Terminal, TerminalOwner
 
 #: Maximum number of terminals per account, and in total.
-MOST_OF_ONE, MOST = 20, 400
+MAX_PER_ACCOUNT, MAX_TERMINALS = 20, 400
 
 
-class Terminals:
+class TerminalRegistry:
     def __init__(self) -> None:
         self._held: dict[str, Terminal] = {}
 
-    def find(self, number: str, owner: Owner) -> Terminal | None:
+    def find(self, number: str, owner: TerminalOwner) -> Terminal | None:
         """Return the terminal with ID `number` if it belongs to `owner`."""
         found = self._held.get(number)
         if found is None or not compare_digest(found.id, number) or found.owner != owner:
@@ -26,10 +26,10 @@ class Terminals:
         return found
 
     def add(self, terminal: Terminal) -> None:
-        """Register a terminal. Raise `TooMany` if a limit is reached."""
+        """Register a terminal. Raise `QuotaExceeded` if a limit is reached."""
         accounts = Counter(one.owner.account for one in self._held.values())
-        if len(self._held) >= MOST or accounts[terminal.owner.account] >= MOST_OF_ONE:
-            raise TooMany(_("Too many terminals are open. Close some of them."))
+        if len(self._held) >= MAX_TERMINALS or accounts[terminal.owner.account] >= MAX_PER_ACCOUNT:
+            raise QuotaExceeded(_("Too many terminals are open. Close some of them."))
         self._held[terminal.id] = terminal
 
     def forget(self, terminal: Terminal) -> None:
@@ -44,4 +44,4 @@ class Terminals:
 
 
 #: Returns the registry of the running event loop.
-get_terminals = PerLoop(Terminals)
+get_terminals = PerLoop(TerminalRegistry)

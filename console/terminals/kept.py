@@ -1,7 +1,7 @@
 """Buffer for the unacknowledged part of a byte stream."""
 
 
-class Kept:
+class ReplayBuffer:
     """Bytes `first` to `end` of a stream."""
 
     def __init__(self) -> None:

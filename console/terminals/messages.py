@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from console.streams.socket import BadMessage, read_message
-from console.terminals.command import Ending
+from console.terminals.command import CommandResult
 from console.terminals.terminal import Terminal
 
 #: Maximum columns and rows.
@@ -20,14 +20,14 @@ _WIDEST, _HIGHEST = 1000, 500
 Size = tuple[int, int]
 
 
-class First(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class StartMessage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     begin: str
     size: Size
     id: str = ""
     at: int = 0
 
 
-class Said(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class ClientMessage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A later message of the browser. Exactly one field is set."""
 
     ack: int | None = None
@@ -35,17 +35,17 @@ class Said(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     end: bool = False
 
 
-_first, _said = msgspec.json.Decoder(First), msgspec.json.Decoder(Said)
+_first, _said = msgspec.json.Decoder(StartMessage), msgspec.json.Decoder(ClientMessage)
 
 
-def read_first(text: str) -> First:
+def read_first(text: str) -> StartMessage:
     """Decode the first message. Raise `BadMessage` for invalid input."""
     found = read_message(_first, text)
     _check_size(found.size)
     return found
 
 
-def read_said(text: str) -> Said:
+def read_client_message(text: str) -> ClientMessage:
     """Decode a later message. Raise `BadMessage` for invalid input."""
     found = read_message(_said, text)
     if found.size is not None:
@@ -59,7 +59,7 @@ def _check_size(size: Size) -> None:
         raise BadMessage
 
 
-def begun_text(terminal: Terminal, at: int, *, new: bool) -> str:
+def opened_text(terminal: Terminal, at: int, *, new: bool) -> str:
     """Encode the message that a terminal is open.
 
     `new`: the browser didn't resume this terminal. `at`: offset of the next output byte. `typed`
@@ -82,7 +82,7 @@ def taken_text(number: int) -> str:
     return _text({"taken": number})
 
 
-def ended_text(ending: Ending | None, message: str) -> str:
+def ended_text(ending: CommandResult | None, message: str) -> str:
     """Encode the message that the terminal ended. `ending` is None if the connection to the
     container was lost.
     """

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from console.logs.query import MOST_NAME, read_choice, read_switch, read_text
+from console.logs.query import MAX_NAME, read_choice, read_switch, read_text
 from console.ui.actions import Permission
 from console.ui.terminals import ATTACH, EXEC
 
@@ -55,7 +55,7 @@ class TerminalQuery:
 def read_query(params: QueryDict) -> TerminalQuery:
     """Parse `params`. Raise `BadQuery` for invalid values."""
     return TerminalQuery(
-        container=read_text(params, "container", MOST_NAME),
+        container=read_text(params, "container", MAX_NAME),
         shell=read_choice(params, "shell", SHELLS),
         attach=read_switch(params, "attach"),
     )

@@ -9,24 +9,24 @@ from django.utils.translation import gettext as _
 from console.kube.errors import NotFound
 from console.kube.gvr import PODS, Key
 from console.kube.store import Entry
-from console.logs.containers import named, preferred
+from console.logs.containers import by_preference, container_named
 from console.terminals.query import TerminalQuery
 from console.ui.access import Access
 from console.ui.decisions import Denied
 from console.ui.kind import ResourceKind
-from console.ui.manifests import listed, text
-from console.ui.nodes.shell import CONTAINER, is_shell
-from console.ui.podspecs import Container, containers_of
+from console.ui.manifests import mappings_at, text
+from console.ui.nodes.shell import CONTAINER, is_shell_pod
+from console.ui.podspecs import ContainerView, containers_of
 from console.ui.reading import find_entry
-from console.ui.text import visible
-from console.views.deciding import check_right
+from console.ui.text import escape_invisible
+from console.views.deciding import check_permission
 
 #: Seconds to wait for the pod if the cache is not loaded yet.
 FIND_WAIT = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TerminalTarget:
     """The container of a terminal.
 
     `running`: choices for the user. `tty`, `reads`: the process has a TTY and reads stdin.
@@ -36,7 +36,7 @@ class Target:
     """
 
     container: str
-    running: Sequence[Container] = ()
+    running: Sequence[ContainerView] = ()
     tty: bool = True
     reads: bool = True
     is_interactive_shell: bool = True
@@ -44,41 +44,43 @@ class Target:
     problem: str = ""
 
 
-async def find_target(kind: ResourceKind, access: Access, key: Key, query: TerminalQuery) -> Target:
+async def find_target(
+    kind: ResourceKind, access: Access, key: Key, query: TerminalQuery
+) -> TerminalTarget:
     """Select the container. Raise `Denied`, `NotFound` or `NoContainer`."""
     if kind.gvr != PODS:
         raise NotFound(404, "")
     for right in query.rights:
-        check_right(right, access, PODS, key)
+        check_permission(right, access, PODS, key)
     try:
         entry = await find_entry(kind, access, key, seconds=FIND_WAIT)
     except Denied:
         # The user may be allowed to use exec without being allowed to get the pod.
-        return Target(query.container)
+        return TerminalTarget(query.container)
     if entry is None:
         raise NotFound(404, "")
     return _in_pod(entry, query)
 
 
-def _in_pod(entry: Entry[Any], query: TerminalQuery) -> Target:
+def _in_pod(entry: Entry[Any], query: TerminalQuery) -> TerminalTarget:
     pod = entry.original()
     found = containers_of(pod)
     running = [one for one in found if one.since is not None]
     if query.container:
-        chosen: Container | None = named(found, query.container)
+        chosen: ContainerView | None = container_named(found, query.container)
     else:
-        chosen = next(iter(preferred(pod, running)), None)
+        chosen = next(iter(by_preference(pod, running)), None)
     if chosen is None:
-        return Target("", problem=_("No container in this pod is running."))
+        return TerminalTarget("", problem=_("No container in this pod is running."))
     if chosen.since is None:
-        words = {"container": visible(query.container)}
+        words = {"container": escape_invisible(query.container)}
         problem = _("Container %(container)s is not running.") % words
-        return Target(chosen.name, running, problem=problem)
+        return TerminalTarget(chosen.name, running, problem=problem)
     if not query.attach:
-        return Target(chosen.name, running)
-    debugs = (text(one.get("name")) for one in listed(pod, "spec", "ephemeralContainers"))
-    shell = is_shell(entry) and chosen.name == CONTAINER
-    return Target(
+        return TerminalTarget(chosen.name, running)
+    debugs = (text(one.get("name")) for one in mappings_at(pod, "spec", "ephemeralContainers"))
+    shell = is_shell_pod(entry) and chosen.name == CONTAINER
+    return TerminalTarget(
         chosen.name,
         running,
         tty=chosen.spec.get("tty") is True,

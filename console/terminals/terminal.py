@@ -4,13 +4,13 @@ Guarantees:
 
 - Output and input bytes are numbered, so a reconnecting browser resumes without lost or
   duplicate bytes.
-- At most `HELD` bytes of output wait for acknowledgment by the browser; then reading from the
+- At most `MAX_UNACKNOWLEDGED` bytes of output wait for acknowledgment by the browser; then reading from the
   shell
-  pauses. At most `TYPED` bytes of input wait for a program that doesn't read.
+  pauses. At most `MAX_QUEUED_INPUT` bytes of input wait for a program that doesn't read.
 - Permissions are checked as for any stream, even while no browser is connected. The shell stops
   within
   two seconds after its user's session or permission ends.
-- The shell stops if no browser reconnects for `AWAY` seconds.
+- The shell stops if no browser reconnects for `RECONNECT_SECONDS` seconds.
 """
 
 import asyncio
@@ -20,25 +20,25 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from console.kube.gvr import Key
-from console.shells.ending import take_away
-from console.streams.stream import Order, Over
-from console.terminals.command import Command, Ending
-from console.terminals.kept import Kept
+from console.shells.ending import delete_shell_pod
+from console.streams.stream import StreamEnded, StreamRequest
+from console.terminals.command import CommandResult, ExecSession
+from console.terminals.kept import ReplayBuffer
 from console.terminals.query import TerminalQuery
-from console.terminals.target import Target
+from console.terminals.target import TerminalTarget
 
-HELD = TYPED = 128 * 1024
-AWAY = 60.0
+MAX_UNACKNOWLEDGED = MAX_QUEUED_INPUT = 128 * 1024
+RECONNECT_SECONDS = 60.0
 #: Maximum bytes in one message to the cluster.
 _PIECE = 16 * 1024
 
 
-class Flood(Exception):
+class InputBufferFull(Exception):
     """Raised if the input buffer is full."""
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class TerminalOwner:
     """The user who opened the terminal, and the request. Only an identical owner can resume it.
 
     `session`: the browser's session. `as_user`: the user whose permissions apply.
@@ -52,7 +52,7 @@ class Owner:
     query: TerminalQuery
 
 
-class Viewer(Protocol):
+class TerminalViewer(Protocol):
     """The socket that displays the terminal."""
 
     def replaced(self) -> None:
@@ -68,26 +68,32 @@ class Terminal:
     """
 
     def __init__(
-        self, owner: Owner, order: Order, target: Target, forget: Callable[["Terminal"], None]
+        self,
+        owner: TerminalOwner,
+        order: StreamRequest,
+        target: TerminalTarget,
+        forget: Callable[["Terminal"], None],
     ) -> None:
         self.id = secrets.token_urlsafe(24)
         self.owner, self.target = owner, target
-        self.output, self.typed = Kept(), Kept()
+        self.output, self.typed = ReplayBuffer(), ReplayBuffer()
         self.failure: Exception | None = None
         #: Receives an exception when the output must no longer be shown.
         self.access_lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.over = False
         self._forget, self._order = forget, order
         order = replace(order, params=_params(owner.query, target))
-        self._command = Command(order, self._hear, self._on_over, ours=target.is_interactive_shell)
-        self._viewer: Viewer | None = None
+        self._command = ExecSession(
+            order, self._hear, self._on_over, ours=target.is_interactive_shell
+        )
+        self._viewer: TerminalViewer | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._news, self._room, self._work = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._size: tuple[int, int] | None = None
         self._tasks: Sequence[asyncio.Task[None]] = ()
 
     @property
-    def ending(self) -> Ending | None:
+    def ending(self) -> CommandResult | None:
         return self._command.ending
 
     async def open(self) -> None:
@@ -97,7 +103,7 @@ class Terminal:
 
     # Called by the socket
 
-    def enter(self, viewer: Viewer) -> None:
+    def enter(self, viewer: TerminalViewer) -> None:
         if self._viewer is not None:
             self._viewer.replaced()
         if self._timer is not None:
@@ -105,11 +111,11 @@ class Terminal:
             self._timer = None
         self._viewer = viewer
 
-    def leave(self, viewer: Viewer) -> None:
+    def leave(self, viewer: TerminalViewer) -> None:
         """Detach the viewer, and stop the shell later if no viewer returns."""
         if self._viewer is viewer:
             self._viewer = None
-            self._timer = asyncio.get_running_loop().call_later(AWAY, self.end)
+            self._timer = asyncio.get_running_loop().call_later(RECONNECT_SECONDS, self.end)
 
     async def changed(self) -> None:
         """Return after the next change."""
@@ -123,9 +129,9 @@ class Terminal:
         return self.output.confirm(number)
 
     def type(self, data: bytes) -> None:
-        """Queue input. Raise `Flood` if the buffer is full."""
-        if len(self.typed) + len(data) > TYPED:
-            raise Flood
+        """Queue input. Raise `InputBufferFull` if the buffer is full."""
+        if len(self.typed) + len(data) > MAX_QUEUED_INPUT:
+            raise InputBufferFull
         self.typed.add(data)
         self._work.set()
 
@@ -156,7 +162,7 @@ class Terminal:
     async def _hear(self, data: bytes) -> None:
         self.output.add(data)
         self.wake()
-        while len(self.output) >= HELD:
+        while len(self.output) >= MAX_UNACKNOWLEDGED:
             self._room.clear()
             await self._room.wait()
 
@@ -183,9 +189,9 @@ class Terminal:
         self._tasks[0].cancel()
         self.wake()
         if self.target.pod:
-            await take_away(self._order, self.target.pod)
+            await delete_shell_pod(self._order, self.target.pod)
 
-    def _on_over(self, over: Over) -> None:
+    def _on_over(self, over: StreamEnded) -> None:
         self._forget(self)
         if not self.access_lost.done():
             self.access_lost.set_exception(over)
@@ -194,7 +200,7 @@ class Terminal:
         self.wake()
 
 
-def _params(query: TerminalQuery, target: Target) -> list[tuple[str, str]]:
+def _params(query: TerminalQuery, target: TerminalTarget) -> list[tuple[str, str]]:
     wanted = {"stdin": target.reads, "stdout": True, "stderr": not target.tty, "tty": target.tty}
     return [
         *([("container", target.container)] if target.container else []),

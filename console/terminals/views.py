@@ -20,8 +20,8 @@ from console.ui.http import ConsoleRequest
 from console.ui.kind import NAV_GROUPS
 from console.ui.links import list_url, object_url
 from console.ui.places import find_kind
-from console.ui.terminals import attach_line, exec_line
-from console.ui.text import visible
+from console.ui.terminals import attach_command, exec_command
+from console.ui.text import escape_invisible
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page
@@ -44,14 +44,14 @@ async def terminal_page(
     except NoContainer as error:
         return error_page(request, 400, str(error))
     except NotFound:
-        words = {"kind": kind.singular, "key": visible(str(key))}
+        words = {"kind": kind.singular, "key": escape_invisible(str(key))}
         return error_page(request, 404, _("No %(kind)s %(key)s found.") % words)
     viewing = getattr(request, "viewing", None)
     looks_only = viewing is not None and not viewing.writes
     if query.attach:
-        command = attach_line(key, target.container)
+        command = attach_command(key, target.container)
     else:
-        command = exec_line(key, target.container, query.shell)
+        command = exec_command(key, target.container, query.shell)
     context = {
         "kind": kind.view,
         "group": NAV_GROUPS[kind.nav.group],

@@ -68,7 +68,7 @@ class Access(Protocol):
 
 
 @runtime_checkable
-class Explaining(Protocol):
+class GrantersAccess(Protocol):
     """Permissions that can name the users and groups who could grant more permissions."""
 
     def granters(
@@ -81,7 +81,7 @@ class Explaining(Protocol):
 
 
 @runtime_checkable
-class Doubting(Protocol):
+class ConfirmableAccess(Protocol):
     """Permissions that know whether the cluster has confirmed them."""
 
     def permissions_stale(self) -> bool:

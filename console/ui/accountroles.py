@@ -20,16 +20,16 @@ from console.kube.gvr import ROLE_BINDINGS, ROLES, Key
 from console.kube.projections.config import ROLE_ANNOTATION
 from console.kube.selectors import is_label_value
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
 from console.ui.decisions import Refused
 from console.ui.forms import ChoiceField, ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, kubectl_create, quoted
 from console.ui.labels import command_of
 from console.ui.making import LONGEST, new_name
-from console.ui.relations.seeing import Seeing
+from console.ui.relations.seeing import VisibleType
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: The label by which KubeSphere finds the role bindings of a service account.
 REFERENCE_LABEL = "iam.kubesphere.io/serviceaccount-ref"
@@ -119,9 +119,12 @@ class ChangeAccountRole(Action):
                 "The service account is annotated with the role %(role)s, but has no role binding of "
                 "its own for this role."
             )
-            notes.append(text % {"role": visible(named)})
+            notes.append(text % {"role": escape_invisible(named)})
         for one in others:
-            words = {"role": visible(one.projection.role), "binding": visible(one.key.name)}
+            words = {
+                "role": escape_invisible(one.projection.role),
+                "binding": escape_invisible(one.key.name),
+            }
             text = _(
                 "Role binding %(binding)s also grants the role %(role)s to the service account. This "
                 "role binding is kept."
@@ -130,8 +133,8 @@ class ChangeAccountRole(Action):
         return notes
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        seeing = Seeing(subject, ROLES)
-        if seeing.informer is None or Seeing(subject, ROLE_BINDINGS).informer is None:
+        seeing = VisibleType(subject, ROLES)
+        if seeing.informer is None or VisibleType(subject, ROLE_BINDINGS).informer is None:
             raise Refused(
                 _(
                     "The cluster is not responding, so this action is not available. Try again later."
@@ -156,7 +159,7 @@ class ChangeAccountRole(Action):
             lines.append(command_of("annotate", kind, key, {ROLE_ANNOTATION: data["role"] or None}))
         return " && ".join(lines)
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         data, project = context.data, context.key.namespace
         await context.fetch()
         # Create the binding first: kube-apiserver may reject it because of the role's permissions,
@@ -179,17 +182,17 @@ class ChangeAccountRole(Action):
             await context.patch(
                 {"metadata": {"annotations": {ROLE_ANNOTATION: data["role"] or None}}}
             )
-        words = {"name": visible(context.key.name), "role": visible(data["role"])}
+        words = {"name": escape_invisible(context.key.name), "role": escape_invisible(data["role"])}
         if data["role"]:
-            return Done(_("%(name)s now has the role %(role)s.") % words)
-        return Done(_("Removed the role of %(name)s.") % words)
+            return ActionSucceeded(_("%(name)s now has the role %(role)s.") % words)
+        return ActionSucceeded(_("Removed the role of %(name)s.") % words)
 
 
 def _bindings(subject: Subject) -> tuple[list[Entry[Any]], list[Entry[Any]]]:
     """Return the bindings owned by the account, and other bindings that grant it a role, both
     limited to bindings that the user may see.
     """
-    there, account = Seeing(subject, ROLE_BINDINGS).in_namespace, str(subject.key)
+    there, account = VisibleType(subject, ROLE_BINDINGS).in_namespace, str(subject.key)
     found = sorted(
         (one for one in there if account in one.projection.service_accounts),
         key=lambda one: one.key,

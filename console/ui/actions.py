@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.client import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ObjectClient
-from console.kube.errors import ApiError, Conflict, Overtaken, Replaced
+from console.kube.errors import ApiError, ChangedConcurrently, Conflict, ObjectRecreated
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.access import Access
@@ -25,7 +25,7 @@ from console.ui.facts import Fact, status_fact
 from console.ui.forms import ConsoleForm
 from console.ui.kubectl import kubectl, kubectl_patch, quoted
 from console.ui.links import action_url, edit_url
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 if TYPE_CHECKING:
     from console.ui.http import ConsoleRequest
@@ -76,7 +76,7 @@ class Permission:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class ActionContext:
     """Everything that an action needs to run on an object.
 
     Requests are sent as the user, or as the console if `by_console` returns True.
@@ -127,7 +127,7 @@ class Context:
 
     async def fetch(self) -> dict[str, Any]:
         """Return the current object from kube-apiserver. Call this before the first change. Raise
-        `Replaced` if another object has taken the name.
+        `ObjectRecreated` if another object has taken the name.
         """
         kind, key = self.kind, self.key
         try:
@@ -138,7 +138,7 @@ class Context:
             error.harmless = not self.patched_objects
             raise
         if found["metadata"].get("uid") != self.uid:
-            raise Replaced
+            raise ObjectRecreated
         self.read_objects.append(found)
         return found
 
@@ -149,7 +149,7 @@ class Context:
     ) -> None:
         """Patch the current object with the result of `body_of`, and retry on conflicts.
 
-        `write` sends the patch; the default is a merge patch. Raise `Overtaken` after too many
+        `write` sends the patch; the default is a merge patch. Raise `ChangedConcurrently` after too many
         conflicts.
         """
         for _try in range(_TRIES):
@@ -162,7 +162,7 @@ class Context:
             except Conflict:
                 continue
             return
-        raise Overtaken
+        raise ChangedConcurrently
 
     async def _patch(self, body: Any, content_type: str, subresource: str = "") -> dict[str, Any]:
         try:
@@ -198,11 +198,11 @@ class Context:
     @property
     def message_values(self) -> dict[str, object]:
         """Placeholder values for messages about the object."""
-        return {"kind": self.kind.singular, "name": visible(self.key.name)}
+        return {"kind": self.kind.singular, "name": escape_invisible(self.key.name)}
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class ActionSucceeded:
     """The action succeeded. `text` is the message. The user returns to the previous page, or to
     `url`.
     """
@@ -212,7 +212,7 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ActionPage:
     """A page to render instead of a redirect. It is shown once and never stored."""
 
     template: str
@@ -220,7 +220,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Follow:
+class ActionStarted:
     """The action has started. `text` is the message. The user is redirected to the object's page,
     which shows the progress (ADR 12).
     """
@@ -228,7 +228,7 @@ class Follow:
     text: str
 
 
-Outcome = Done | Follow | Page
+Outcome = ActionSucceeded | ActionStarted | ActionPage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -404,7 +404,7 @@ class Action:
         """Return the text that the user must type to confirm, or "" if none is required."""
         return ""
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         """Run the action. Raise `ApiError` if a request fails."""
         raise NotImplementedError
 
@@ -435,9 +435,9 @@ class Delete(Action):
             return ""
         return keys[0].name if len(keys) == 1 else str(len(keys))
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         await context.delete()
-        return Done(_("Deleted %(kind)s %(name)s.") % context.message_values)
+        return ActionSucceeded(_("Deleted %(kind)s %(name)s.") % context.message_values)
 
 
 class Patch(Action):
@@ -450,9 +450,9 @@ class Patch(Action):
     def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
         return kubectl_patch(kind.gvr, key, self.body)
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         await context.patch(self.body)
-        return Done(str(self.done_text) % context.message_values)
+        return ActionSucceeded(str(self.done_text) % context.message_values)
 
 
 class Link(Action):

@@ -10,21 +10,21 @@ from functools import lru_cache
 from django.utils.translation import get_language, gettext
 
 from console.ui.amounts import seconds_parts
-from console.ui.gaps import leave
+from console.ui.gaps import placeholder
 
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86_400, 365 * 86_400
 #: Number of formatted ages to cache. A list has one or two per row.
-KEPT = 4000
+CACHE_SIZE = 4000
 
 
 def age_text(since: datetime, now: datetime | None = None) -> str:
     """Return the age in its largest unit, rounded down: 8s, 12m, 3h, 4d, 2y. Inside a `gaps` block,
     return a placeholder.
     """
-    return leave(since) or age_between(since, now or present(), get_language() or "")
+    return placeholder(since) or age_between(since, now or utc_now(), get_language() or "")
 
 
-def present() -> datetime:
+def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
@@ -42,13 +42,13 @@ def age_between(since: datetime, now: datetime, lang: str) -> str:
     return _words(seconds // _YEAR, 4, lang)
 
 
-def length_text(seconds: int) -> str:
+def duration_text(seconds: int) -> str:
     """Return a duration in its two largest units, in the active language."""
     lang = get_language() or ""
     return " ".join(_words(n, "smhd".index(unit), lang) for n, unit in seconds_parts(seconds))
 
 
-@lru_cache(KEPT)
+@lru_cache(CACHE_SIZE)
 def _words(number: int, unit: int, lang: str) -> str:
     # Translators: ages in seconds, minutes, hours, days, years; the script reads the same text.
     return gettext("{n}s|{n}m|{n}h|{n}d|{n}y").split("|")[unit].replace("{n}", str(number))

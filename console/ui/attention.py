@@ -15,20 +15,20 @@ from django.utils.translation import pgettext
 from console.kube.gvr import GVR, PODS, Key
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.columns import Target, target_url
+from console.ui.columns import LinkTarget, target_url
 from console.ui.conditions import conditions_of
 from console.ui.kind import ResourceKind
 from console.ui.links import log_url
 from console.ui.logs import READ_LOG
 from console.ui.registry import kinds
 from console.ui.relations.owning import HIGHEST
-from console.ui.relations.references import named
-from console.ui.selection import brought_up
-from console.ui.sight import Seen, Sight
-from console.ui.text import visible
-from console.ui.troubles import Cause, Finding, Lot, troubles_of
+from console.ui.relations.references import target_named
+from console.ui.selection import ensure_current
+from console.ui.sight import PageData, VisibleKind
+from console.ui.text import escape_invisible
+from console.ui.troubles import Problem, ProblemCause, ProblemGroup, problems_of
 from console.ui.viewspec import ViewSpec
-from console.ui.words import spoken, translate
+from console.ui.words import translate, translate_message
 
 #: Maximum number of lines. Remaining objects are only counted.
 MOST = 20
@@ -40,7 +40,7 @@ _rank = attrgetter("rank")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AttentionLine:
     """The problems of one object and the objects it owns.
 
     - `also`: other problems of the same object.
@@ -67,7 +67,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class RemainingProblem:
     """The objects with a problem that are not covered by a line. `url` lists all objects with the
     problem.
     """
@@ -82,8 +82,8 @@ class Rest:
 class Attention:
     """The content of the list. `loading` names the kinds that are not loaded yet."""
 
-    lines: tuple[Line, ...]
-    rests: tuple[Rest, ...]
+    lines: tuple[AttentionLine, ...]
+    rests: tuple[RemainingProblem, ...]
     loading: tuple[str | Promise, ...]
 
 
@@ -91,9 +91,9 @@ class Attention:
 class _Found:
     """A problem group of a finding and its first object."""
 
-    seen: Seen
-    cause: Cause
-    lot: Lot
+    seen: VisibleKind
+    cause: ProblemCause
+    lot: ProblemGroup
     entry: Entry[Any]
 
     @property
@@ -112,14 +112,14 @@ class _Found:
         return (depth, self.cause.severity.rank)
 
 
-def watched(*, in_projects: bool = False) -> list[GVR]:
+def checked_types(*, in_projects: bool = False) -> list[GVR]:
     """Return the types that are checked for problems: cluster-scoped types first, then namespaced
     types in menu order.
     """
     return [kind.gvr for kind in _watched(in_projects=in_projects)]
 
 
-def made_of(*, in_projects: bool = False) -> list[GVR]:
+def dependent_types(*, in_projects: bool = False) -> list[GVR]:
     """Return the types that the list depends on: the checked types and the types that explain their
     problems.
     """
@@ -136,23 +136,23 @@ def _watched(*, in_projects: bool) -> list[ResourceKind]:
     return sorted(found, key=lambda kind: (kind.view.namespaced, kind.nav.rank))
 
 
-async def bring_up(sight: Sight) -> None:
+async def update_problem_indexes(sight: PageData) -> None:
     """Bring the problem indexes up to date, and let other tasks run meanwhile."""
-    for seen in sight.all(watched()):
-        await brought_up(troubles_of(seen.kind, seen.informer))
+    for seen in sight.all(checked_types()):
+        await ensure_current(problems_of(seen.kind, seen.informer))
 
 
-def attention(sight: Sight) -> Attention:
+def attention(sight: PageData) -> Attention:
     """Return the objects with problems, most severe first. Problems of a workload, its pods and its
     jobs share one line.
     """
-    places = watched()
+    places = checked_types()
     findings = [
         (seen, finding)
         for seen in sight.all(places)
-        for finding in troubles_of(seen.kind, seen.informer).of(seen.readable, seen.wanted)
+        for finding in problems_of(seen.kind, seen.informer).of(seen.readable, seen.wanted)
     ]
-    groups: dict[tuple[GVR, Key] | Lot, list[_Found]] = {}
+    groups: dict[tuple[GVR, Key] | ProblemGroup, list[_Found]] = {}
     for seen, finding in findings:
         for lot in finding.lots:
             entry = seen.informer.store.get(lot.first)
@@ -160,7 +160,7 @@ def attention(sight: Sight) -> Attention:
                 found = _Found(seen, finding.cause, lot, entry)
                 groups.setdefault(_root(sight, found) or lot, []).append(found)
     ranked = sorted(groups.items(), key=lambda group: _order(places, group[1]))[:MOST]
-    told = Counter[tuple[GVR, Cause]]()
+    told = Counter[tuple[GVR, ProblemCause]]()
     for _of, several in ranked:
         for one in several:
             told[one.seen.kind.gvr, one.cause] += one.lot.count
@@ -185,7 +185,7 @@ def _worst(several: list[_Found]) -> Severity:
     return min((one.cause.severity for one in several), key=_rank)
 
 
-def _root(sight: Sight, found: _Found) -> tuple[GVR, Key] | None:
+def _root(sight: PageData, found: _Found) -> tuple[GVR, Key] | None:
     """Return the object itself or its highest owner that the user may see. Return None for several
     objects without such an owner.
     """
@@ -202,10 +202,10 @@ def _root(sight: Sight, found: _Found) -> tuple[GVR, Key] | None:
 
 
 def _owner(
-    sight: Sight, kind: ResourceKind, entry: Entry[Any]
+    sight: PageData, kind: ResourceKind, entry: Entry[Any]
 ) -> tuple[ResourceKind, Entry[Any]] | None:
     word, _slash, name = kind.owner(entry.projection).partition("/")
-    target = named(word, entry.key.namespace, name)
+    target = target_named(word, entry.key.namespace, name)
     seen = sight.get(target[0]) if target is not None else None
     if target is None or seen is None or not seen.readable.includes(target[1]):
         return None
@@ -213,17 +213,19 @@ def _owner(
     return (seen.kind, found) if found is not None else None
 
 
-def _line(sight: Sight, of: tuple[GVR, Key] | Lot, several: list[_Found]) -> Line:
+def _line(
+    sight: PageData, of: tuple[GVR, Key] | ProblemGroup, several: list[_Found]
+) -> AttentionLine:
     first, *others = several
     kind, cause, lot = first.seen.kind, first.cause, first.lot
     key, cluster, itself = first.entry.key, sight.cluster, False
     noun: str | Promise
-    if isinstance(of, Lot):
+    if isinstance(of, ProblemGroup):
         noun, name, url = "", lot.owner.partition("/")[2], ""
     else:
         seen, root = sight.seen[of[0]], of[1]
         noun, name = seen.kind.singular, root.name
-        url = target_url(cluster.name, Target(seen.kind.segment, root.namespace, root.name))
+        url = target_url(cluster.name, LinkTarget(seen.kind.segment, root.namespace, root.name))
         itself = of == (kind.gvr, key)
     words = dict.fromkeys(one.cause.word for one in others if one.cause.word != cause.word)
     spec = _spec(first.seen, cause)
@@ -232,21 +234,21 @@ def _line(sight: Sight, of: tuple[GVR, Key] | Lot, several: list[_Found]) -> Lin
     log = cause.word in kind.states_with_logs and READ_LOG.granted(sight.access, kind.gvr, key)
     manifest = _manifest(first.entry)
     status = kind.status(first.entry)
-    said = spoken(status.reason) if status is not None else ""
+    said = translate_message(status.reason) if status is not None else ""
     how_bad, why = kind.diagnosis(first.entry, manifest, sight.access)
     reason, worst = why or said, _worst(several)
-    return Line(
+    return AttentionLine(
         severity=min(how_bad or worst, worst, key=_rank).value,
         word=translate(cause.word),
         also=tuple(map(translate, words)),
         noun=noun,
-        name=visible(name),
+        name=escape_invisible(name),
         url=url,
-        namespace="" if len(sight.namespaces) == 1 else visible(key.namespace),
+        namespace="" if len(sight.namespaces) == 1 else escape_invisible(key.namespace),
         count="" if itself else _so_many(kind, lot.count),
         count_url=spec.url,
-        reason=visible(reason),
-        said=visible(said if reason in said else f"{reason} {said}"),
+        reason=escape_invisible(reason),
+        said=escape_invisible(said if reason in said else f"{reason} {said}"),
         since=_since(manifest),
         log_url=log_url(cluster.name, kind.segment, key) if log else "",
     )
@@ -266,9 +268,9 @@ def _since(manifest: Mapping[str, Any]) -> datetime | None:
     return worst.since if worst is not None and worst.severity in _UNWELL else None
 
 
-def _rest(seen: Seen, finding: Finding, left: int) -> Rest:
+def _rest(seen: VisibleKind, finding: Problem, left: int) -> RemainingProblem:
     cause = finding.cause
-    return Rest(
+    return RemainingProblem(
         cause.severity.value,
         translate(cause.word),
         _so_many(seen.kind, left),
@@ -276,7 +278,7 @@ def _rest(seen: Seen, finding: Finding, left: int) -> Rest:
     )
 
 
-def _spec(seen: Seen, cause: Cause) -> ViewSpec:
+def _spec(seen: VisibleKind, cause: ProblemCause) -> ViewSpec:
     spec = ViewSpec(seen.kind, seen.cluster.name).with_values("state", (cause.word,))
     return spec.with_values("namespace", seen.wanted) if seen.wanted else spec
 
@@ -286,5 +288,5 @@ def _so_many(kind: ResourceKind, count: int) -> str:
     return pgettext("so many of a kind", "%(n)s %(nouns)s") % words
 
 
-def _nouns(sight: Sight) -> tuple[str | Promise, ...]:
+def _nouns(sight: PageData) -> tuple[str | Promise, ...]:
     return tuple(kind.nouns for kind in sight.loading if kind.checked_for_problems)

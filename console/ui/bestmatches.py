@@ -9,7 +9,7 @@ from bisect import insort
 from collections.abc import Sequence
 
 from console.kube.gvr import Key
-from console.ui.haystacks import Match
+from console.ui.haystacks import BlockMatch
 from console.ui.textblocks import END, SIGNS, Order, bits, order_of
 
 #: Number of index blocks in the first batch, before a limit is known that excludes other blocks.
@@ -17,7 +17,7 @@ _AT_ONCE = 10
 _LAST: Order = (sys.maxsize, "", "")
 
 
-def best_of(found: Sequence[Match], words: Sequence[str], first: int) -> list[tuple[int, Key]]:
+def best_of(found: Sequence[BlockMatch], words: Sequence[str], first: int) -> list[tuple[int, Key]]:
     """Return the best `first` matches with the rank of each.
 
     Ranks: the name equals the first word (0), starts with it (1), has a part that starts with it
@@ -46,7 +46,7 @@ def best_of(found: Sequence[Match], words: Sequence[str], first: int) -> list[tu
 
 
 def _first(
-    found: Sequence[Match], marks: Sequence[str], wanted: int, taken: Sequence[Key]
+    found: Sequence[BlockMatch], marks: Sequence[str], wanted: int, taken: Sequence[Key]
 ) -> list[Key]:
     """Return the first `wanted` keys whose names contain any of the `marks`, except those in
     `taken`. The mark "" matches every name.

@@ -15,7 +15,7 @@ from console.ui.facts import Fact
 from console.ui.filters import FieldFilter, Filter, SearchFilter
 from console.ui.kind import ResourceKind
 from console.ui.relations.naming import Reference
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: Columns for the subjects of a binding.
 SUBJECTS = (
@@ -50,8 +50,11 @@ class BindingKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         binding: Binding = entry.projection
         return [
-            (_("Role"), visible(binding.role) or _("none")),
-            (_("Subjects that lose the role"), visible(", ".join(binding.subjects)) or _("none")),
+            (_("Role"), escape_invisible(binding.role) or _("none")),
+            (
+                _("Subjects that lose the role"),
+                escape_invisible(", ".join(binding.subjects)) or _("none"),
+            ),
         ]
 
 

@@ -16,7 +16,7 @@ from console.kube.status import Severity
 from console.ui.ages import age_text
 from console.ui.conditions import conditions_of
 from console.ui.manifests import mapping, text, texts
-from console.ui.podspecs import Container, Ended, containers_of
+from console.ui.podspecs import ContainerView, Termination, containers_of
 from console.ui.scheduling import why_unschedulable
 
 _IMAGE_REASONS = frozenset(
@@ -34,77 +34,79 @@ _TROUBLED = frozenset({Severity.ERROR.value, Severity.WARN.value})
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class Diagnosis:
     """A diagnosis. `text` is a sentence, and `reason` is the reason from Kubernetes or ""."""
 
     text: str | Promise
     reason: str
 
 
-def cause_of(manifest: Mapping[str, Any]) -> Cause | None:
+def diagnose(manifest: Mapping[str, Any]) -> Diagnosis | None:
     """Return the likely cause of the object's problem, or None if the manifest shows no problem."""
     return _ending(manifest) or _of_pod(manifest) or _of_conditions(manifest)
 
 
-def _ending(manifest: Mapping[str, Any]) -> Cause | None:
+def _ending(manifest: Mapping[str, Any]) -> Diagnosis | None:
     meta = mapping(manifest, "metadata")
     finalizers = texts(meta.get("finalizers"))
     if not meta.get("deletionTimestamp"):
         return None
     if finalizers:
-        return Cause(
+        return Diagnosis(
             _("The object is being deleted and is waiting for its finalizers."),
             ", ".join(finalizers),
         )
-    return Cause(_("The object is being deleted."), "")
+    return Diagnosis(_("The object is being deleted."), "")
 
 
-def _of_pod(manifest: Mapping[str, Any]) -> Cause | None:
+def _of_pod(manifest: Mapping[str, Any]) -> Diagnosis | None:
     status = mapping(manifest, "status")
     if status.get("phase") == "Succeeded":
         return None
     if status.get("reason") == "Evicted":
-        return Cause(
+        return Diagnosis(
             _("The node ran low on resources and evicted the pod."), text(status.get("message"))
         )
     worst = [one for one in containers_of(manifest) if one.severity in _TROUBLED]
     for container in sorted(worst, key=lambda one: Severity(one.severity).rank):
-        return cause_of_container(container)
+        return diagnose_container(container)
     return None
 
 
-def cause_of_container(container: Container) -> Cause:
+def diagnose_container(container: ContainerView) -> Diagnosis:
     """Return the likely cause for a container that has a problem."""
     words = {"name": container.name, "image": container.image}
     reason = ": ".join(part for part in (container.reason, container.message) if part)
     if container.waiting == "CrashLoopBackOff":
-        return Cause(_crashing(container), container.last.reason if container.last else reason)
+        return Diagnosis(_crashing(container), container.last.reason if container.last else reason)
     if container.waiting in _IMAGE_REASONS:
-        return Cause(_("Could not pull the image of container %(name)s: %(image)s") % words, reason)
+        return Diagnosis(
+            _("Could not pull the image of container %(name)s: %(image)s") % words, reason
+        )
     if "Config" in container.waiting:
         text = _(
             "Could not create container %(name)s: an object that the container refers to is "
             "invalid or missing."
         )
-        return Cause(text % words, reason)
+        return Diagnosis(text % words, reason)
     if container.waiting:
-        return Cause(_("Container %(name)s cannot start.") % words, reason)
+        return Diagnosis(_("Container %(name)s cannot start.") % words, reason)
     if container.ended is not None:
         ended = {**words, "how": container.ended.how}
-        return Cause(_("Container %(name)s failed: %(how)s.") % ended, reason)
+        return Diagnosis(_("Container %(name)s failed: %(how)s.") % ended, reason)
     if mapping(container.spec, "readinessProbe"):
         running = _("Container %(name)s is running, but its readiness probe fails.") % words
     else:
         running = _("Container %(name)s is running, but is not ready yet.") % words
     last = container.last
     if last is None or not last.code or last.finished is None:
-        return Cause(running, reason)
+        return Diagnosis(running, reason)
     # In a crash loop, the reason for the last termination explains more than the missing readiness.
     restarted = _restarted(container.restarts, last, last.finished)
-    return Cause(f"{running} {restarted}", reason or last.reason)
+    return Diagnosis(f"{running} {restarted}", reason or last.reason)
 
 
-def _restarted(restarts: int | None, last: Ended, finished: datetime) -> str:
+def _restarted(restarts: int | None, last: Termination, finished: datetime) -> str:
     words = {"how": last.how, "count": f"{restarts or 0:,}", "age": age_text(finished)}
     return (
         ngettext(
@@ -116,7 +118,7 @@ def _restarted(restarts: int | None, last: Ended, finished: datetime) -> str:
     )
 
 
-def _crashing(container: Container) -> str:
+def _crashing(container: ContainerView) -> str:
     restarts = container.restarts or 0
     words = {
         "name": container.name,
@@ -135,13 +137,13 @@ def _crashing(container: Container) -> str:
     )
 
 
-def _of_conditions(manifest: Mapping[str, Any]) -> Cause | None:
+def _of_conditions(manifest: Mapping[str, Any]) -> Diagnosis | None:
     for condition in conditions_of(manifest):
         if condition.is_problem:
             reason = ": ".join(part for part in (condition.reason, condition.message) if part)
             said = ""
             if condition.reason == "Unschedulable":
                 said = why_unschedulable(condition.message)
-            return Cause(said or _("%(what)s.") % {"what": condition.word}, reason)
+            return Diagnosis(said or _("%(what)s.") % {"what": condition.word}, reason)
         break
     return None

@@ -15,15 +15,22 @@ from console.kube.gvr import GVR, Key
 from console.kube.projections.certificates import is_undecided
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission
-from console.ui.decisions import lacking
+from console.ui.actions import (
+    EVERYWHERE,
+    Action,
+    ActionContext,
+    ActionSucceeded,
+    Outcome,
+    Permission,
+)
+from console.ui.decisions import denied_for
 from console.ui.facts import Fact
 from console.ui.forms import ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
 from console.ui.manifests import mapping, texts
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: Virtual resource for the additional permission on the signer. No objects of this type exist.
 SIGNERS = GVR("certificates.k8s.io", "v1", "signers")
@@ -41,24 +48,24 @@ class _Decide(Action):
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         """Return None. Raise `Denied` if the user may not approve requests for the signer."""
         if not _decides_for(subject.access, subject.entry.projection.signer):
-            raise lacking(Permission("approve", gvr=SIGNERS), subject.kind.gvr, "")
+            raise denied_for(Permission("approve", gvr=SIGNERS), subject.kind.gvr, "")
         return None
 
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
         found = entry.projection
         spec = mapping(entry.original(), "spec")
         return [
-            (_("Requestor"), visible(found.requestor) or _("none")),
+            (_("Requestor"), escape_invisible(found.requestor) or _("none")),
             (_("Groups"), ", ".join(texts(spec.get("groups"))) or _("none")),
-            (_("Signer"), visible(found.signer) or _("none")),
-            (_("Usages"), visible(", ".join(found.usages)) or _("none")),
-            *names_in(spec.get("request")),
+            (_("Signer"), escape_invisible(found.signer) or _("none")),
+            (_("Usages"), escape_invisible(", ".join(found.usages)) or _("none")),
+            *certificate_names(spec.get("request")),
         ]
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl(f"certificate {self.name} {quoted(key.name)}", key)
 
-    async def decide(self, context: Context, text: str) -> None:
+    async def decide(self, context: ActionContext, text: str) -> None:
         """Add the condition with an update, as kubectl does. Few roles allow patching the approval."""
         found = await context.fetch()
         condition = {"type": self.verdict, "status": "True", "reason": "ByHand", "message": text}
@@ -85,9 +92,9 @@ class Approve(_Decide):
     weight = 3
     verdict = "Approved"
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         await self.decide(context, f"Approved by {context.access.identity.name} in the console.")
-        return Done(_("Approved %(kind)s %(name)s.") % context.message_values)
+        return ActionSucceeded(_("Approved %(kind)s %(name)s.") % context.message_values)
 
 
 class Deny(_Decide):
@@ -105,9 +112,9 @@ class Deny(_Decide):
     failure_label = gettext_lazy("Not denied")
     verdict = "Denied"
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         await self.decide(context, f"Denied by {context.access.identity.name} in the console.")
-        return Done(_("Denied %(kind)s %(name)s.") % context.message_values)
+        return ActionSucceeded(_("Denied %(kind)s %(name)s.") % context.message_values)
 
 
 def _decides_for(access: Access, signer: str) -> bool:
@@ -118,7 +125,7 @@ def _decides_for(access: Access, signer: str) -> bool:
     return any(access.can("approve", SIGNERS, name=name) for name in names)
 
 
-def names_in(request: Any) -> list[Fact]:
+def certificate_names(request: Any) -> list[Fact]:
     """Return the subject and alternative names from the encoded request, never shortened, so that
     no name stays hidden.
     """
@@ -132,7 +139,7 @@ def names_in(request: Any) -> list[Fact]:
 
 
 def _subject(found: x509.CertificateSigningRequest) -> str:
-    return visible(found.subject.rfc4514_string())
+    return escape_invisible(found.subject.rfc4514_string())
 
 
 def _others(found: x509.CertificateSigningRequest) -> str:
@@ -142,4 +149,6 @@ def _others(found: x509.CertificateSigningRequest) -> str:
         return ""
     except (ValueError, x509.DuplicateExtension, x509.UnsupportedGeneralNameType):
         return _("could not be decoded")
-    return ", ".join(visible(str(getattr(name, "value", name))) for name in extension.value)
+    return ", ".join(
+        escape_invisible(str(getattr(name, "value", name))) for name in extension.value
+    )

@@ -10,7 +10,7 @@ _STEPS = (1, 2, 5, 10)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """A line in a box of `width` by `height`.
 
     `path` is the line, and `area` is the area below it. `top` is the value at the upper edge;
@@ -24,9 +24,9 @@ class Line:
     top: float
 
 
-def line(
+def chart_line(
     values: Sequence[float], *, points: int, width: int, height: int, top: float = 0.0
-) -> Line:
+) -> ChartLine:
     """Return the chart line for `values`, aligned to the right edge.
 
     `points` is the number of values that fill the box. NaN interrupts the line. `top` is the
@@ -44,7 +44,7 @@ def line(
         first, last = _short(corners[0][0]), _short(corners[-1][0])
         paths.append(f"M{drawn}")
         areas.append(f"M{first} {height}L{drawn}L{last} {height}Z")
-    return Line(width, height, "".join(paths), "".join(areas), top)
+    return ChartLine(width, height, "".join(paths), "".join(areas), top)
 
 
 def round_up(value: float, least: float = 0.0) -> float:

@@ -12,28 +12,28 @@ from django.utils.translation import gettext as _
 
 from console.kube.selectors import SelectorError, parse_labels
 from console.ui.columns import Column, TextColumn, UsageColumn
-from console.ui.filters import BadValue
+from console.ui.filters import InvalidFilterValue
 from console.ui.kind import ResourceKind
-from console.ui.words import spoken
+from console.ui.words import translate_message
 
 LABEL = "label:"
 #: Maximum number of label columns, and maximum length of the query parameter in characters.
 MOST_LABELS, MAX_LENGTH = 8, 1000
 #: Number of column sets to cache.
-KEPT = 500
+CACHE_SIZE = 500
 
 
 def read_columns(kind: ResourceKind, texts: Sequence[str]) -> tuple[str, ...]:
     """Return the IDs of the requested columns, or () for the default of the kind. The name column
-    is always included. Raise `BadValue` for unknown columns.
+    is always included. Raise `InvalidFilterValue` for unknown columns.
     """
     if sum(map(len, texts)) > MAX_LENGTH:
-        raise BadValue(_("Use at most %(count)s characters.") % {"count": MAX_LENGTH})
+        raise InvalidFilterValue(_("Use at most %(count)s characters.") % {"count": MAX_LENGTH})
     given = [part.strip() for text in texts for part in text.split(",") if part.strip()]
     declared = tuple(column.id for column in kind.every_column)
     ids = dict.fromkeys(_known(text, declared) for text in given)
     if sum(text.startswith(LABEL) for text in ids) > MOST_LABELS:
-        raise BadValue(_("Use at most %(count)s labels.") % {"count": MOST_LABELS})
+        raise InvalidFilterValue(_("Use at most %(count)s labels.") % {"count": MOST_LABELS})
     name = kind.name_column.id
     found = tuple(ids) if name in ids or not ids else (name, *ids)
     return () if found == declared else found
@@ -46,14 +46,14 @@ def _known(text: str, declared: tuple[str, ...]) -> str:
     try:
         requirements = parse_labels(key).requirements if key != text else ()
     except SelectorError as error:
-        raise BadValue(spoken(error.sentence)) from error
+        raise InvalidFilterValue(translate_message(error.sentence)) from error
     if len(requirements) == 1 and requirements[0].op == "exists":
         return f"{LABEL}{requirements[0].key}"
     known = ", ".join((*declared, f"{LABEL}key"))
-    raise BadValue(_("Unknown column. Valid values: %(known)s.") % {"known": known})
+    raise InvalidFilterValue(_("Unknown column. Valid values: %(known)s.") % {"known": known})
 
 
-@lru_cache(KEPT)
+@lru_cache(CACHE_SIZE)
 def shown_columns(
     kind: ResourceKind, chosen: tuple[str, ...], metered: bool = False
 ) -> tuple[Column, ...]:

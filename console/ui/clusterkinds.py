@@ -1,6 +1,6 @@
 """The kinds of one cluster."""
 
-from console.kube.discovery import Types
+from console.kube.discovery import CustomTypes
 from console.kube.gvr import GVR
 from console.ui.customs import CustomKinds
 from console.ui.kind import ResourceKind
@@ -10,7 +10,7 @@ from console.ui.registry import Registry
 class Kinds:
     """The built-in kinds (`declared`) and the custom resources of the cluster (`customs`)."""
 
-    def __init__(self, declared: Registry, types: Types) -> None:
+    def __init__(self, declared: Registry, types: CustomTypes) -> None:
         self.declared = declared
         self.customs = CustomKinds(declared.declares, types)
 

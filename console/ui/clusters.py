@@ -11,7 +11,7 @@ from typing import Protocol
 from console.kube.identity import Identity
 from console.kube.prometheus import Prometheus
 from console.kube.runtime import Runtime
-from console.kube.usage import Usage
+from console.kube.usage import UsageReader
 from console.ui.access import Access
 from console.ui.clusterkinds import Kinds
 
@@ -19,7 +19,7 @@ from console.ui.clusterkinds import Kinds
 HOST = "host"
 
 
-class Authorizes(Protocol):
+class Authorizer(Protocol):
     """Authorizer of one cluster."""
 
     def access_for(self, identity: Identity, cluster: "Cluster") -> Access: ...
@@ -31,7 +31,7 @@ class Cluster:
 
     name: str
     runtime: Runtime
-    authorizer: Authorizes
+    authorizer: Authorizer
     kinds: Kinds
     prometheus: Prometheus | None = None
 
@@ -40,7 +40,7 @@ class Cluster:
         return f"Cluster({self.name!r})"
 
     @property
-    def usage(self) -> Usage:
+    def usage(self) -> UsageReader:
         return self.runtime.usage
 
     def access_for(self, identity: Identity) -> Access:

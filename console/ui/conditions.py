@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.status import Severity
-from console.ui.manifests import listed, text, time
+from console.ui.manifests import mappings_at, text, time
 from console.ui.panels import NOTHING, Panel
 from console.ui.subject import Subject
 
@@ -205,7 +205,7 @@ def conditions_of(manifest: Mapping[str, Any]) -> tuple[Condition, ...]:
 
     For a failed job, `Failed` comes before `FailureTarget`, which only announced the failure.
     """
-    found = [_read(item) for item in listed(manifest, "status", "conditions")[:MOST]]
+    found = [_read(item) for item in mappings_at(manifest, "status", "conditions")[:MOST]]
     return tuple(sorted((item for item in found if item), key=_rank))
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from console.kube.derived import Derived
-from console.kube.gvr import Key, named
+from console.kube.gvr import Key, matching_keys
 from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.kube.store import Entry, Store
 from console.ui.decisions import Readable
 from console.ui.kind import ResourceKind
-from console.ui.shelf import Shelf
+from console.ui.shelf import LruCache
 
 #: Limits of the cache: number of kinds, number of objects in total, and seconds until unused counts
 #: are dropped.
@@ -22,7 +22,7 @@ PLACES, ROOM, IDLE = 256, 2_000_000, 900.0
 _Place = tuple[str, Severity]
 
 
-class Counts(Derived[Any]):
+class SeverityCounts(Derived[Any]):
     def __init__(self, store: Store[Any], kind: ResourceKind) -> None:
         super().__init__(store)
         self._kind = kind
@@ -58,7 +58,7 @@ class Counts(Derived[Any]):
                 n for n in self._failing if readable.namespaces is None or n in readable.namespaces
             }
             found = Counter({namespace: self._failing[namespace] for namespace in whole})
-            for key in named(self._places.keys(), readable.names):
+            for key in matching_keys(self._places.keys(), readable.names):
                 namespace, severity = self._places[key]
                 found[namespace] += severity is Severity.ERROR and namespace not in whole
             return +found
@@ -69,7 +69,7 @@ class Counts(Derived[Any]):
         """Yield the severities of objects that are allowed by name and are not in a `counted`
         namespace.
         """
-        for key in named(self._places.keys(), readable.names):
+        for key in matching_keys(self._places.keys(), readable.names):
             namespace, severity = self._places[key]
             if namespace not in counted and (wanted is None or namespace in wanted):
                 yield severity
@@ -108,10 +108,12 @@ class Counts(Derived[Any]):
             del self._numbers[namespace]
 
 
-_shelf: Shelf[tuple[Store[Any], ResourceKind], Counts] = Shelf(places=PLACES, room=ROOM, idle=IDLE)
+_shelf: LruCache[tuple[Store[Any], ResourceKind], SeverityCounts] = LruCache(
+    places=PLACES, room=ROOM, idle=IDLE
+)
 
 
-def counts_of(kind: ResourceKind, informer: Informer[Any]) -> Counts:
+def counts_of(kind: ResourceKind, informer: Informer[Any]) -> SeverityCounts:
     """Return the counts of the kind, which all callers share."""
     store = informer.store
-    return _shelf.get((store, kind), lambda: Counts(store, kind))
+    return _shelf.get((store, kind), lambda: SeverityCounts(store, kind))

@@ -9,7 +9,7 @@
 from collections.abc import Callable, Iterator
 from threading import Lock
 
-from console.kube.discovery import CustomType, Types
+from console.kube.discovery import CustomType, CustomTypes
 from console.kube.gvr import GVR
 from console.kube.projections import DECODERS
 from console.kube.uncached import UNCACHED
@@ -24,7 +24,7 @@ class CustomKinds:
     group and plural.
     """
 
-    def __init__(self, declares: Callable[[str, str], bool], types: Types) -> None:
+    def __init__(self, declares: Callable[[str, str], bool], types: CustomTypes) -> None:
         self._declares, self._types = declares, types
         self._lock = Lock()
         self._kinds: dict[str, GenericKind] = {}
@@ -68,7 +68,7 @@ class CustomKinds:
 
     def _kind(self, custom: CustomType) -> GenericKind | None:
         gvr = custom.gvr
-        if is_kept(gvr) or self._declares(gvr.group, gvr.resource):
+        if is_internal_type(gvr) or self._declares(gvr.group, gvr.resource):
             return None
         known = self._kinds.get(gvr.qualified)
         if known is not None and known.custom == custom:
@@ -88,7 +88,7 @@ class CustomKinds:
         self._most = len(self._kinds) + SPARE
 
 
-def is_kept(gvr: GVR) -> bool:
+def is_internal_type(gvr: GVR) -> bool:
     """Return True if the console itself reads this type."""
     return gvr in DECODERS or gvr in UNCACHED
 

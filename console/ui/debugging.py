@@ -18,16 +18,16 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from console.kube.cachewait import wait_for_cache
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
 from console.ui.forms import ChoiceField, ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
-from console.ui.links import starting_url
+from console.ui.links import container_startup_url
 from console.ui.making import LONGEST, new_name
-from console.ui.manifests import listed
+from console.ui.manifests import mappings_at
 from console.ui.subject import Subject
 from console.ui.terminals import ATTACH
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.workloads.images import ImageField
 
 #: Maximum length of a command in characters.
@@ -151,26 +151,26 @@ class Debug(Action):
         command = shlex.split(data["command"])
         return " ".join((line, "--", *map(quoted, command))) if command else line
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         container = _container(context.data)
         body = {"spec": {"ephemeralContainers": [container]}}
         made = await context.strategic_patch(body, "ephemeralcontainers")
         cluster, key = context.access.cluster, context.key
         pods = cluster.runtime.informer(context.kind.gvr)
         await wait_for_cache(pods, key, made["metadata"]["resourceVersion"])
-        words = {**context.message_values, "container": visible(container["name"])}
+        words = {**context.message_values, "container": escape_invisible(container["name"])}
         text = _("Added the debug container %(container)s to %(kind)s %(name)s.") % words
-        return Done(text, starting_url(cluster.name, key, container["name"]))
+        return ActionSucceeded(text, container_startup_url(cluster.name, key, container["name"]))
 
 
 def _targets(manifest: Mapping[str, Any]) -> Iterator[str]:
     """Yield the names of the containers that keep running, including sidecars."""
     sidecars = [
         one
-        for one in listed(manifest, "spec", "initContainers")
+        for one in mappings_at(manifest, "spec", "initContainers")
         if one.get("restartPolicy") == "Always"
     ]
-    for found in (*listed(manifest, "spec", "containers"), *sidecars):
+    for found in (*mappings_at(manifest, "spec", "containers"), *sidecars):
         name = found.get("name")
         if isinstance(name, str) and name:
             yield name

@@ -36,7 +36,7 @@ class Refused(Exception):
     page_code: ClassVar[int] = 409
 
 
-class Exempt(Refused):
+class Protected(Refused):
     """The object is protected from this operation for all users, or for this user, regardless of
     permissions.
     """
@@ -44,7 +44,7 @@ class Exempt(Refused):
     page_code: ClassVar[int] = 403
 
 
-class NotArrived(Exception):
+class NotLoaded(Exception):
     """The required data is not loaded from the cluster yet. The message is shown to the user."""
 
     text: ClassVar[str | Promise]
@@ -53,7 +53,7 @@ class NotArrived(Exception):
         return str(self.text)
 
 
-def knows(access: Access, kind: ResourceKind) -> bool:
+def may_know_kind(access: Access, kind: ResourceKind) -> bool:
     """Return True if the user may know that the cluster has this kind.
 
     Built-in kinds are public. A custom resource is visible to users who may list
@@ -70,7 +70,7 @@ def knows(access: Access, kind: ResourceKind) -> bool:
     )
 
 
-def lacking(permission: Permission, gvr: GVR, namespace: str) -> Denied:
+def denied_for(permission: Permission, gvr: GVR, namespace: str) -> Denied:
     """Return the exception for a user who lacks a permission of an action on this type."""
     where = permission.namespace(namespace)
     return Denied(permission.verb, permission.gvr or gvr, where, permission.subresource)
@@ -129,7 +129,7 @@ def _namespaces(kind: ResourceKind, access: Access) -> frozenset[str] | None:
     return None if access.can("list", kind.gvr) else frozenset()
 
 
-def check_seen(kind: ResourceKind, access: Access, key: Key) -> None:
+def check_visible(kind: ResourceKind, access: Access, key: Key) -> None:
     """Raise `Denied` if the user may neither get the object by name nor list it. The result does
     not depend on whether the object exists.
     """

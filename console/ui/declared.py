@@ -12,11 +12,11 @@ from console.kube.identity import Identity
 from console.ui.access import Access
 from console.ui.clusters import Cluster
 from console.ui.kind import ResourceKind
-from console.ui.linked import leads_anywhere
+from console.ui.linked import has_dynamic_links
 
 
 @dataclass(frozen=True, slots=True)
-class DeclaredAccess:
+class RestrictedAccess:
     """Access limited to declared permissions.
 
     On `kind`: the permissions that its list and its actions check. On the types in `needs`: the
@@ -60,4 +60,4 @@ class DeclaredAccess:
         if (verb, gvr, subresource) in self.kind.checked_permissions:
             return True
         listed = verb == "list" and not subresource
-        return listed and (gvr in self.needs or leads_anywhere(self.kind))
+        return listed and (gvr in self.needs or has_dynamic_links(self.kind))

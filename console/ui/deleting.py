@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from console.kube.gvr import GVR, Key
-from console.ui.actions import Context, Delete, Done, Outcome
+from console.ui.actions import ActionContext, ActionSucceeded, Delete, Outcome
 from console.ui.forms import ChoiceField, ConsoleForm, NumberField
 from console.ui.kind import ResourceKind
 from console.ui.manifests import mapping
@@ -71,9 +71,9 @@ class DeletePod(Delete):
             return line
         return f"{line} --grace-period={grace}" if grace else f"{line} --grace-period=0 --force"
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         await context.delete(grace=_grace(context.data))
-        return Done(_("Deleted %(kind)s %(name)s.") % context.message_values)
+        return ActionSucceeded(_("Deleted %(kind)s %(name)s.") % context.message_values)
 
 
 def _grace(data: Mapping[str, Any]) -> int | None:
@@ -115,6 +115,6 @@ class DeleteOwner(Delete):
         line, policy = super().command(kind, key, data), data.get("policy", "")
         return f"{line} --cascade={policy.lower()}" if policy else line
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         await context.delete(policy=context.data.get("policy") or "Background")
-        return Done(_("Deleted %(kind)s %(name)s.") % context.message_values)
+        return ActionSucceeded(_("Deleted %(kind)s %(name)s.") % context.message_values)

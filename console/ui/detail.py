@@ -23,26 +23,26 @@ from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import HEADER
-from console.ui.decisions import Denied, check_seen
-from console.ui.declared import DeclaredAccess
-from console.ui.drawing import Drawing
+from console.ui.decisions import Denied, check_visible
+from console.ui.declared import RestrictedAccess
+from console.ui.drawing import CachedFragment
 from console.ui.freshness import LiveState, live_state
-from console.ui.gaps import gaps, split_at_gaps
+from console.ui.gaps import collect_placeholders, split_at_placeholders
 from console.ui.kind import NAV_GROUPS, KindView, ResourceKind
 from console.ui.level import Level
 from console.ui.links import list_url
 from console.ui.panels import Panel
 from console.ui.panels.standard import tabs_of
-from console.ui.places import DetailPlace
-from console.ui.projects import may_be_project
-from console.ui.rows import ActionBar, Row, action_bar, make_row, short_hash
+from console.ui.places import DetailRoute
+from console.ui.projects import can_access_project
+from console.ui.rows import ActionBar, ListRow, action_bar, make_row, short_hash
 from console.ui.subject import Subject
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DetailPart:
     """A part of the page.
 
     `id` is the ID of the element. `template` renders the element around `body`, which is "" for
@@ -53,7 +53,7 @@ class Part:
     id: str
     template: str
     title: str | Promise
-    body: Drawing
+    body: CachedFragment
     signature: str
     place: str = "head"
 
@@ -95,21 +95,21 @@ class Detail:
     up_url: str
     project_url: str
     tabs: tuple[TabLink, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[DetailPart, ...]
     etag: str
     resource_version: str
     freshness: LiveState
 
     @property
-    def parts_by_place(self) -> Mapping[str, list[Part]]:
+    def parts_by_place(self) -> Mapping[str, list[DetailPart]]:
         """The parts grouped by place."""
-        found: dict[str, list[Part]] = {}
+        found: dict[str, list[DetailPart]] = {}
         for part in self.parts:
             found.setdefault(part.place, []).append(part)
         return found
 
 
-def followed(types: Collection[GVR], access: Access) -> Mapping[GVR, Informer[Any]]:
+def start_informers(types: Collection[GVR], access: Access) -> Mapping[GVR, Informer[Any]]:
     """Return informers of the given types, and start them if necessary.
 
     Types are left out that the user may not list anywhere, that the cluster does not have, or
@@ -126,12 +126,12 @@ def followed(types: Collection[GVR], access: Access) -> Mapping[GVR, Informer[An
 
 
 def detail(
-    place: DetailPlace,
+    place: DetailRoute,
     access: Access,
     informer: Informer[Any],
     others: Mapping[GVR, Informer[Any]],
     *,
-    known: Mapping[str, Part] | None = None,
+    known: Mapping[str, DetailPart] | None = None,
 ) -> Detail | None:
     """Return the object as the user may see it, or None if it does not exist. Raise `Denied`.
 
@@ -145,13 +145,13 @@ def detail(
         kind=place.kind,
         key=place.key,
         entry=entry,
-        access=DeclaredAccess(access, place.kind, place.readable_types),
+        access=RestrictedAccess(access, place.kind, place.readable_types),
         informers={place.kind.gvr: informer, **others},
         cluster=place.cluster.name,
         query=dict(place.choices),
     )
     have = known or {}
-    parts = [gone_part(place), have.get("detail-head") or _head(place, access, entry)]
+    parts = [deletion_notice(place), have.get("detail-head") or _head(place, access, entry)]
     parts += [have.get(panel_id(panel)) or _panel(panel, subject) for panel in place.tab.panels]
     home = Level("project", place.cluster.name, namespace=place.key.namespace)
     return Detail(
@@ -162,7 +162,9 @@ def detail(
         name=place.key.name,
         url=place.url,
         up_url=_up(place),
-        project_url=home.url if home.namespace and may_be_project(access, home.namespace) else "",
+        project_url=home.url
+        if home.namespace and can_access_project(access, home.namespace)
+        else "",
         tabs=_tabs(place),
         parts=tuple(parts),
         etag=etag_of(parts),
@@ -176,11 +178,13 @@ def panel_id(panel: Panel) -> str:
     return f"panel-{panel.id}"
 
 
-def etag_of(parts: list[Part]) -> str:
+def etag_of(parts: list[DetailPart]) -> str:
     return short_hash([(part.id, part.signature) for part in parts])
 
 
-def gone_part(place: DetailPlace, deleted: datetime | None = None, *, gone: bool = False) -> Part:
+def deletion_notice(
+    place: DetailRoute, deleted: datetime | None = None, *, gone: bool = False
+) -> DetailPart:
     """Return the notice for a deleted object. `deleted` is the time of deletion, or None if
     unknown.
     """
@@ -195,7 +199,7 @@ def gone_part(place: DetailPlace, deleted: datetime | None = None, *, gone: bool
     )
 
 
-def _head(place: DetailPlace, access: Access, entry: Entry[Any]) -> Part:
+def _head(place: DetailRoute, access: Access, entry: Entry[Any]) -> DetailPart:
     row = make_row(place.kind, place.cluster.name, access, entry)
     column = place.kind.status_column
     context = {
@@ -213,11 +217,11 @@ def _head(place: DetailPlace, access: Access, entry: Entry[Any]) -> Part:
     )
 
 
-def _actions(row: Row) -> ActionBar:
+def _actions(row: ListRow) -> ActionBar:
     return action_bar(item for item in row.menu if HEADER in item.places)
 
 
-def _panel(panel: Panel, subject: Subject) -> Part:
+def _panel(panel: Panel, subject: Subject) -> DetailPart:
     part = _part(
         panel_id(panel), "ui/detail/_panel.html", panel.title, lambda: _shown(panel, subject)
     )
@@ -240,12 +244,12 @@ def _shown(panel: Panel, subject: Subject) -> str:
     return render_to_string("ui/detail/_failed.html", {"text": text})
 
 
-def _part(id: str, template: str, title: str | Promise, draw: Callable[[], str]) -> Part:
-    with gaps() as left:
-        pieces = split_at_gaps(draw())
+def _part(id: str, template: str, title: str | Promise, draw: Callable[[], str]) -> DetailPart:
+    with collect_placeholders() as left:
+        pieces = split_at_placeholders(draw())
     # A panel that failed halfway has registered placeholders for output that was discarded.
-    body = Drawing(pieces, tuple(left[len(left) - len(pieces) + 1 :]))
-    return Part(id, template, title, body, short_hash((pieces, body.placeholders)))
+    body = CachedFragment(pieces, tuple(left[len(left) - len(pieces) + 1 :]))
+    return DetailPart(id, template, title, body, short_hash((pieces, body.placeholders)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +261,7 @@ class ObjectHead:
     actions: ActionBar
     uid: str
     name: str
-    head: Part
+    head: DetailPart
 
     @property
     def details_url(self) -> str:
@@ -276,7 +280,7 @@ def object_head(access: Access, gvr: GVR, key: Key) -> ObjectHead | None:
     if kind is None or entry is None:
         return None
     row = make_row(kind, access.cluster.name, access, entry)
-    head = _head(DetailPlace(access.cluster, kind, key, tabs_of(kind)[0]), access, entry)
+    head = _head(DetailRoute(access.cluster, kind, key, tabs_of(kind)[0]), access, entry)
     return ObjectHead(entry, tabs, _actions(row), row.uid, key.name, head)
 
 
@@ -289,15 +293,15 @@ def object_tabs(access: Access, kind: ResourceKind | None, key: Key) -> tuple[Ta
     if kind is None:
         return ()
     try:
-        check_seen(kind, access, key)
+        check_visible(kind, access, key)
     except Denied:
         return ()
-    place = DetailPlace(access.cluster, kind, key, tabs_of(kind)[0])
+    place = DetailRoute(access.cluster, kind, key, tabs_of(kind)[0])
     page, *tabs = (replace(tab, current=False, elsewhere=True) for tab in _tabs(place))
     return replace(page, current=True), *tabs
 
 
-def _tabs(place: DetailPlace) -> tuple[TabLink, ...]:
+def _tabs(place: DetailRoute) -> tuple[TabLink, ...]:
     """Return the tabs. The first is the page of the entity that the object represents, if it
     exists.
     """
@@ -312,5 +316,5 @@ def _tabs(place: DetailPlace) -> tuple[TabLink, ...]:
     return tuple(found)
 
 
-def _up(place: DetailPlace) -> str:
+def _up(place: DetailRoute) -> str:
     return list_url(place.cluster.name, place.kind.segment, place.key.namespace)

@@ -7,7 +7,7 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from console.ui.kind import ResourceKind
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.yamltext import yaml_text
 
 #: Maximum characters of a line, unchanged lines around a change, and maximum number of lines.
@@ -17,7 +17,7 @@ _PAIRS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiffLine:
     """A line of the diff.
 
     `sign` is `+`, `-`, "" for an unchanged line, or `…` for omitted lines. `before` and `after`
@@ -36,7 +36,7 @@ class Difference:
     shown.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[DiffLine, ...]
     left_out: int = 0
 
 
@@ -44,34 +44,34 @@ def manifest_difference(
     kind: ResourceKind, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> Difference:
     """Compare manifests as YAML. Raise `RecursionError` for deeply nested manifests."""
-    return difference(yaml_text(kind, before), yaml_text(kind, ordered(after, before)))
+    return difference(yaml_text(kind, before), yaml_text(kind, order_like(after, before)))
 
 
-def ordered(value: Any, model: Any) -> Any:
+def order_like(value: Any, model: Any) -> Any:
     """Return `value` with its keys in the order of `model`, so that key order is not shown as a
     difference.
     """
     if isinstance(value, Mapping) and isinstance(model, Mapping):
         names = [*(name for name in model if name in value), *(n for n in value if n not in model)]
-        return {name: ordered(value[name], model.get(name)) for name in names}
+        return {name: order_like(value[name], model.get(name)) for name in names}
     if isinstance(value, list) and isinstance(model, list):
         pairs = zip_longest(value, model[: len(value)])
-        return [ordered(item, other) for item, other in pairs]
+        return [order_like(item, other) for item, other in pairs]
     return value
 
 
 def difference(before: str, after: str) -> Difference:
     """Compare two texts, with bounded time and output size."""
-    found = compared(*(text.removesuffix("\n").split("\n") for text in (before, after)))
+    found = diff_lines(*(text.removesuffix("\n").split("\n") for text in (before, after)))
     return Difference(tuple(found[:MOST]), max(0, len(found) - MOST))
 
 
-def compared(before: Sequence[str], after: Sequence[str]) -> list[Line]:
+def diff_lines(before: Sequence[str], after: Sequence[str]) -> list[DiffLine]:
     """Return the lines of a unified diff, empty for equal texts."""
     if before == after:
         return []
     hunks = [list(_hunk(group, before, after)) for group in _groups(before, after)]
-    gap = [Line("…", None, None, "")]
+    gap = [DiffLine("…", None, None, "")]
     return list(chain.from_iterable([part for hunk in hunks for part in (gap, hunk)][1:]))
 
 
@@ -97,17 +97,19 @@ def _groups(before: Sequence[str], after: Sequence[str]) -> Iterator[Sequence[Op
     )
 
 
-def _hunk(group: Sequence[Opcode], before: Sequence[str], after: Sequence[str]) -> Iterator[Line]:
+def _hunk(
+    group: Sequence[Opcode], before: Sequence[str], after: Sequence[str]
+) -> Iterator[DiffLine]:
     for tag, first, last, start, end in group:
         if tag == "equal":
             for old, new in zip(range(first, last), range(start, end), strict=True):
-                yield Line("", old + 1, new + 1, _shown(before[old]))
+                yield DiffLine("", old + 1, new + 1, _shown(before[old]))
             continue
         for old in range(first, last):
-            yield Line("-", old + 1, None, _shown(before[old]))
+            yield DiffLine("-", old + 1, None, _shown(before[old]))
         for new in range(start, end):
-            yield Line("+", None, new + 1, _shown(after[new]))
+            yield DiffLine("+", None, new + 1, _shown(after[new]))
 
 
 def _shown(line: str) -> str:
-    return visible(line if len(line) <= WIDEST else f"{line[:WIDEST]}…")
+    return escape_invisible(line if len(line) <= WIDEST else f"{line[:WIDEST]}…")

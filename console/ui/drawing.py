@@ -16,10 +16,15 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, override
 
-from console.ui.ages import age_between, present
-from console.ui.gaps import Gap, gaps, leave_all, split_at_gaps
-from console.ui.rows import Cell, Row
-from console.ui.shelf import Weighed
+from console.ui.ages import age_between, utc_now
+from console.ui.gaps import (
+    Placeholder,
+    add_placeholders,
+    collect_placeholders,
+    split_at_placeholders,
+)
+from console.ui.rows import Cell, ListRow
+from console.ui.shelf import WeightedLruCache
 
 #: Bytes of cached parts and cells, in addition to rows, and the overhead of each cached fragment in
 #: bytes. Most parts have about 1 kB and cells a few hundred bytes, but the menu of thousands of
@@ -27,7 +32,7 @@ from console.ui.shelf import Weighed
 ROOM, ROOM_OF_CELLS, _AROUND = 32 * 2**20, 16 * 2**20, 2_000
 
 #: Returns the request's value for a name in a template, as HTML.
-Given = Callable[[str], str]
+RequestValues = Callable[[str], str]
 
 
 def no_request(name: str) -> str:
@@ -35,17 +40,17 @@ def no_request(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
-    """A cached fragment: `pieces` of HTML with one of the `gaps` between each pair."""
+class CachedFragment:
+    """A cached fragment: `pieces` of HTML with one of the `collect_placeholders` between each pair."""
 
     pieces: tuple[str, ...]
-    placeholders: tuple[Gap, ...]
+    placeholders: tuple[Placeholder, ...]
 
     def html(self) -> SafeString:
         """Render the fragment in the active language."""
-        return _safe(self.fill(present(), _language()))
+        return _safe(self.fill(utc_now(), _language()))
 
-    def fill(self, now: datetime, lang: str, given: Given = no_request) -> Sequence[str]:
+    def fill(self, now: datetime, lang: str, given: RequestValues = no_request) -> Sequence[str]:
         """Return the pieces with filled placeholders. `lang` must be the active language. `given`
         returns values of the request.
         """
@@ -53,10 +58,10 @@ class Drawing:
             return self.pieces
         filled = [""] * (len(self.pieces) + len(self.placeholders))
         filled[::2] = self.pieces
-        filled[1::2] = leave_all(self.placeholders) or self._words(now, lang, given)
+        filled[1::2] = add_placeholders(self.placeholders) or self._words(now, lang, given)
         return filled
 
-    def _words(self, now: datetime, lang: str, given: Given) -> list[str]:
+    def _words(self, now: datetime, lang: str, given: RequestValues) -> list[str]:
         # Resolve each name once: a nonce occurs many times.
         asked = {gap: given(gap) for gap in set(self.placeholders) if isinstance(gap, str)}
         return [
@@ -69,23 +74,23 @@ class Drawing:
         ]
 
 
-def row_html(row: Row, lang: str) -> SafeString:
+def row_html(row: ListRow, lang: str) -> SafeString:
     """Return the HTML of a row for pages and websockets. It is cached with the row, once per
     language.
     """
     return rows_html((row,), lang)
 
 
-def rows_html(rows: Iterable[Row], lang: str) -> SafeString:
-    now = present()
+def rows_html(rows: Iterable[ListRow], lang: str) -> SafeString:
+    now = utc_now()
     with nullcontext() if get_language() == lang else override(lang):
         return _safe([piece for row in rows for piece in _row_drawing(row, lang).fill(now, lang)])
 
 
-def _row_drawing(row: Row, lang: str) -> Drawing:
-    drawing: Drawing | None = row.rendered.get(lang)
+def _row_drawing(row: ListRow, lang: str) -> CachedFragment:
+    drawing: CachedFragment | None = row.rendered.get(lang)
     if drawing is None:
-        drawing = row.rendered[lang] = draw("ui/_row.html", {"row": row})
+        drawing = row.rendered[lang] = render_fragment("ui/_row.html", {"row": row})
     return drawing
 
 
@@ -94,23 +99,27 @@ def cell_html(cell: Cell) -> SafeString:
     cell.
     """
     lang = _language()
-    return _safe(_cell(cell, type(cell.value).__name__, lang).fill(present(), lang))
+    return _safe(_cell(cell, type(cell.value).__name__, lang).fill(utc_now(), lang))
 
 
-def _weight(drawing: Drawing) -> int:
+def _weight(drawing: CachedFragment) -> int:
     return _AROUND + sum(map(len, drawing.pieces))
 
 
 #: Most cells occur in many rows, and most cells of a changed row are unchanged.
-cells: Weighed[tuple[Cell, str, str], Drawing] = Weighed(ROOM_OF_CELLS, _weight)
+cell_cache: WeightedLruCache[tuple[Cell, str, str], CachedFragment] = WeightedLruCache(
+    ROOM_OF_CELLS, _weight
+)
 
 
-def _cell(cell: Cell, value_type: str, lang: str) -> Drawing:
-    return cells.get((cell, value_type, lang), lambda: draw(cell.template, {"cell": cell}))
+def _cell(cell: Cell, value_type: str, lang: str) -> CachedFragment:
+    return cell_cache.get(
+        (cell, value_type, lang), lambda: render_fragment(cell.template, {"cell": cell})
+    )
 
 
 def part_html(
-    template: str, values: tuple[tuple[str, Any], ...], given: Given = no_request
+    template: str, values: tuple[tuple[str, Any], ...], given: RequestValues = no_request
 ) -> SafeString:
     """Return the HTML of a part in the active language. `values` are pairs of name and hashable
     value.
@@ -118,16 +127,18 @@ def part_html(
     # SafeString and str compare equal, but must not share a cache entry.
     types = tuple(type(value) for _name, value in values)
     lang = _language()
-    return _safe(_part(template, values, types, lang).fill(present(), lang, given))
+    return _safe(_part(template, values, types, lang).fill(utc_now(), lang, given))
 
 
-parts: Weighed[tuple[Any, ...], Drawing] = Weighed(ROOM, _weight)
+part_cache: WeightedLruCache[tuple[Any, ...], CachedFragment] = WeightedLruCache(ROOM, _weight)
 
 
 def _part(
     template: str, values: tuple[tuple[str, Any], ...], types: tuple[type, ...], lang: str
-) -> Drawing:
-    return parts.get((template, values, types, lang), lambda: draw(template, dict(values)))
+) -> CachedFragment:
+    return part_cache.get(
+        (template, values, types, lang), lambda: render_fragment(template, dict(values))
+    )
 
 
 def _language() -> str:
@@ -138,8 +149,8 @@ def _safe(pieces: Iterable[str]) -> SafeString:
     return SafeString("".join(pieces))  # templates drew them, and escaped
 
 
-def draw(template: str, values: dict[str, Any]) -> Drawing:
-    """Render the template now. `Drawing.html` is cheap afterwards."""
-    with gaps() as left:
+def render_fragment(template: str, values: dict[str, Any]) -> CachedFragment:
+    """Render the template now. `CachedFragment.html` is cheap afterwards."""
+    with collect_placeholders() as left:
         html = render_to_string(template, values)
-    return Drawing(split_at_gaps(html), tuple(left))
+    return CachedFragment(split_at_placeholders(html), tuple(left))

@@ -15,11 +15,11 @@ import yaml
 from django.utils.translation import gettext as _
 from yaml.reader import ReaderError
 
-from console.kube.apply import SERVER_SET, Manifest, content_of
+from console.kube.apply import SERVER_SET, Manifest, writable_content
 from console.kube.gvr import Key
-from console.kube.merging import same
+from console.kube.merging import json_equal
 from console.ui.kind import ResourceKind
-from console.ui.masking import MASK, masked
+from console.ui.masking import MASK, mask_values
 from console.ui.yamlreading import Document, Steps, read_document
 from console.ui.yamltext import yaml_text
 
@@ -31,7 +31,7 @@ MOST_PROBLEMS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ManifestProblem:
     """A problem in a text. `line` and `column` start at 1; 0 means no position."""
 
     text: str
@@ -40,33 +40,33 @@ class Problem:
     severity: Literal["error", "warn"] = "error"
 
 
-class Unreadable(Exception):
+class InvalidManifest(Exception):
     """The text is not a valid manifest of the expected object."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[ManifestProblem]) -> None:
         super().__init__()
         self.problems = problems
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class ParsedManifest:
     """A parsed text. `manifest` is its content, including masks. `ignored` are fields that have no
     effect.
     """
 
     document: Document
     manifest: Manifest
-    ignored: Sequence[Problem] = ()
+    ignored: Sequence[ManifestProblem] = ()
 
-    def problem(self, text: str, steps: Steps = ()) -> Problem:
+    def problem(self, text: str, steps: Steps = ()) -> ManifestProblem:
         place = self.document.place(steps)
-        return Problem(text, place.line, place.column)
+        return ManifestProblem(text, place.line, place.column)
 
 
 def editable(kind: ResourceKind, live: Mapping[str, Any]) -> Manifest:
     """Return the editable part of an object."""
-    content = content_of(live)
-    return masked(deepcopy(content), kind.masked) if kind.masked else content
+    content = writable_content(live)
+    return mask_values(deepcopy(content), kind.masked) if kind.masked else content
 
 
 def editable_text(kind: ResourceKind, live: Mapping[str, Any]) -> str:
@@ -76,40 +76,42 @@ def editable_text(kind: ResourceKind, live: Mapping[str, Any]) -> str:
     return yaml_text(kind, editable(kind, live))
 
 
-def edited(text: str, kind: ResourceKind, key: Key, uid: str) -> Edited:
-    """Parse a text as a manifest of the given object. Raise `Unreadable` if it is not one."""
+def parse_manifest(text: str, kind: ResourceKind, key: Key, uid: str) -> ParsedManifest:
+    """Parse a text as a manifest of the given object. Raise `InvalidManifest` if it is not one."""
     if len(text) > MOST:
-        raise Unreadable(
-            [Problem(_("Use at most %(limit_value)s characters.") % {"limit_value": MOST})]
+        raise InvalidManifest(
+            [ManifestProblem(_("Use at most %(limit_value)s characters.") % {"limit_value": MOST})]
         )
     try:
         document = read_document(text)
     except yaml.YAMLError as error:
-        raise Unreadable([syntax_problem(error, text)]) from error
-    found = Edited(document, {})
+        raise InvalidManifest([syntax_problem(error, text)]) from error
+    found = ParsedManifest(document, {})
     problems = list(_identity(found, kind, key, uid))
     if problems:
-        raise Unreadable(problems)
-    manifest = content_of(document.value)
+        raise InvalidManifest(problems)
+    manifest = writable_content(document.value)
     if key.namespace:
         manifest["metadata"]["namespace"] = key.namespace
-    return Edited(document, manifest, tuple(_ignored(found)))
+    return ParsedManifest(document, manifest, tuple(_ignored(found)))
 
 
-def syntax_problem(error: yaml.YAMLError, text: str) -> Problem:
+def syntax_problem(error: yaml.YAMLError, text: str) -> ManifestProblem:
     """Return the YAML syntax error as a problem with its position."""
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or ""
     words = _("Could not parse the YAML: %(problem)s.") % {"problem": problem}
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is not None:
-        return Problem(words, mark.line + 1, mark.column + 1)
+        return ManifestProblem(words, mark.line + 1, mark.column + 1)
     if isinstance(error, ReaderError):
         before = text.encode(errors="replace")[: error.position].decode(errors="replace")
-        return Problem(words, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
-    return Problem(words, 1, 1)
+        return ManifestProblem(words, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
+    return ManifestProblem(words, 1, 1)
 
 
-def _identity(found: Edited, kind: ResourceKind, key: Key, uid: str) -> Iterator[Problem]:
+def _identity(
+    found: ParsedManifest, kind: ResourceKind, key: Key, uid: str
+) -> Iterator[ManifestProblem]:
     value = found.document.value
     metadata = value.get("metadata") if isinstance(value, dict) else None
     if not isinstance(metadata, dict):
@@ -134,7 +136,7 @@ def _identity(found: Edited, kind: ResourceKind, key: Key, uid: str) -> Iterator
             )
 
 
-def _ignored(found: Edited) -> Iterator[Problem]:
+def _ignored(found: ParsedManifest) -> Iterator[ManifestProblem]:
     paths = [("metadata", name) for name in sorted(SERVER_SET - {"uid"})]
     for steps in (*paths, ("status",)):
         inside = found.document.value if len(steps) == 1 else found.document.value["metadata"]
@@ -143,17 +145,17 @@ def _ignored(found: Edited) -> Iterator[Problem]:
                 "field": ".".join(steps)
             }
             place = found.document.place(steps)
-            yield Problem(text, place.line, place.column, "warn")
+            yield ManifestProblem(text, place.line, place.column, "warn")
 
 
-def unmasked(found: Edited, live: Mapping[str, Any], kind: ResourceKind) -> Manifest:
-    """Return the manifest with masks replaced by the object's values. Raise `Unreadable` for a mask
+def unmasked(found: ParsedManifest, live: Mapping[str, Any], kind: ResourceKind) -> Manifest:
+    """Return the manifest with masks replaced by the object's values. Raise `InvalidManifest` for a mask
     without a corresponding value.
     """
     if not kind.masked:
         return found.manifest
-    problems: list[Problem] = []
-    whole = content_of(live)
+    problems: list[ManifestProblem] = []
+    whole = writable_content(live)
 
     def restored(value: Any, own: Any, hidden: Any, steps: Steps) -> Any:
         if value == MASK and hidden == MASK:
@@ -171,14 +173,14 @@ def unmasked(found: Edited, live: Mapping[str, Any], kind: ResourceKind) -> Mani
 
     manifest: Manifest = restored(found.manifest, whole, editable(kind, live), ())
     if problems:
-        raise Unreadable(problems)
+        raise InvalidManifest(problems)
     return manifest
 
 
-def placeholders(found: Edited, kind: ResourceKind) -> Iterator[Problem]:
+def unresolved_masks(found: ParsedManifest, kind: ResourceKind) -> Iterator[ManifestProblem]:
     """Yield the masks in a new manifest, which have no value to stand for."""
 
-    def inside(value: Any, steps: Steps) -> Iterator[Problem]:
+    def inside(value: Any, steps: Steps) -> Iterator[ManifestProblem]:
         if value == MASK:
             yield _placeholder(found, steps)
         named = value.items() if isinstance(value, dict) else ()
@@ -188,12 +190,14 @@ def placeholders(found: Edited, kind: ResourceKind) -> Iterator[Problem]:
     return islice(inside(found.manifest, ()), MOST_PROBLEMS if kind.masked else 0)
 
 
-def _placeholder(found: Edited, steps: Steps) -> Problem:
+def _placeholder(found: ParsedManifest, steps: Steps) -> ManifestProblem:
     text = _("This is a placeholder for a hidden value. Enter the actual value.")
     return found.problem(text, steps)
 
 
-def shown(kind: ResourceKind, live: Mapping[str, Any], result: Mapping[str, Any]) -> Manifest:
+def comparable_manifest(
+    kind: ResourceKind, live: Mapping[str, Any], result: Mapping[str, Any]
+) -> Manifest:
     """Return the expected object for a comparison with the current one. Changed masked values are
     marked as changed, but not shown.
     """
@@ -204,14 +208,16 @@ def shown(kind: ResourceKind, live: Mapping[str, Any], result: Mapping[str, Any]
                 name: marked(item, _at(own, name), _at(other, name))
                 for name, item in hidden.items()
             }
-        changed = hidden == MASK and not same(own, other)
+        changed = hidden == MASK and not json_equal(own, other)
         return f"{MASK} {_('(new value)')}" if changed else hidden
 
-    found: Manifest = marked(editable(kind, result), content_of(result), content_of(live))
+    found: Manifest = marked(
+        editable(kind, result), writable_content(result), writable_content(live)
+    )
     return found
 
 
-def secrets_of(kind: ResourceKind, live: Mapping[str, Any]) -> Iterator[str]:
+def masked_values(kind: ResourceKind, live: Mapping[str, Any]) -> Iterator[str]:
     """Yield the values that are masked."""
 
     def hidden_in(hidden: Any, own: Any) -> Iterator[str]:
@@ -221,7 +227,7 @@ def secrets_of(kind: ResourceKind, live: Mapping[str, Any]) -> Iterator[str]:
             for name, item in hidden.items():
                 yield from hidden_in(item, _at(own, name))
 
-    return hidden_in(editable(kind, live), content_of(live)) if kind.masked else iter(())
+    return hidden_in(editable(kind, live), writable_content(live)) if kind.masked else iter(())
 
 
 def _at(value: Any, name: str) -> Any:

@@ -7,16 +7,23 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from console.kube.errors import Replaced
+from console.kube.errors import ObjectRecreated
 from console.kube.gvr import POD_DISRUPTION_BUDGETS
 from console.kube.store import Entry
-from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission
+from console.ui.actions import (
+    EVERYWHERE,
+    Action,
+    ActionContext,
+    ActionSucceeded,
+    Outcome,
+    Permission,
+)
 from console.ui.facts import Fact
 from console.ui.kind import ResourceKind
-from console.ui.relations.seeing import Seeing
+from console.ui.relations.seeing import VisibleType
 from console.ui.relations.selecting import selecting
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 class Evict(Action):
@@ -40,7 +47,7 @@ class Evict(Action):
         return kind.facts(entry)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
-        pod, seeing = subject.entry.projection, Seeing(subject, POD_DISRUPTION_BUDGETS)
+        pod, seeing = subject.entry.projection, VisibleType(subject, POD_DISRUPTION_BUDGETS)
         found = (
             []
             if pod.owner
@@ -51,16 +58,16 @@ class Evict(Action):
         budgets = seeing.only_visible(selecting(seeing.informer, pod.namespace, pod.labels))
         text = _("The disruption budget %(name)s currently does not allow this eviction.")
         blocking = [one for one in budgets if not one.projection.allowed]
-        return [*found, *(text % {"name": visible(one.key.name)} for one in blocking)]
+        return [*found, *(text % {"name": escape_invisible(one.key.name)} for one in blocking)]
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         key, audit_id = context.key, context.audit_id
         there = context.access.cluster.runtime.informer(context.kind.gvr).store.get(key)
         if there is not None and there.projection.uid != context.uid:
             # kube-apiserver retries for ten seconds if the pod is not scheduled yet, so check this
             # first.
-            raise Replaced
+            raise ObjectRecreated
         await context.client.evict(
             namespace=key.namespace, name=key.name, uid=context.uid, audit_id=audit_id
         )
-        return Done(_("Evicted %(kind)s %(name)s.") % context.message_values)
+        return ActionSucceeded(_("Evicted %(kind)s %(name)s.") % context.message_values)

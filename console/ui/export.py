@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 from console.kube.store import Entry
-from console.ui.columns import Column, Plain, told
+from console.ui.columns import Column, Plain, with_usage
 from console.ui.kind import ResourceKind
-from console.ui.meters import Meter
-from console.ui.ordered import ALL, Selection
+from console.ui.meters import UsageReading
+from console.ui.ordered import ALL, ListSlice
 from console.ui.viewspec import ViewSpec
 
 #: Number of rows to write before other tasks may run.
@@ -33,7 +33,7 @@ _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
 
 
-def exported(spec: ViewSpec) -> slice:
+def exported_slice(spec: ViewSpec) -> slice:
     """Return the slice of the list to export."""
     start = (spec.page - 1) * spec.limit
     return slice(start, start + spec.limit) if spec.paged else ALL
@@ -41,10 +41,10 @@ def exported(spec: ViewSpec) -> slice:
 
 async def stream(
     spec: ViewSpec,
-    selection: Selection,
+    selection: ListSlice,
     fmt: str,
     *,
-    meter: Meter | None = None,
+    meter: UsageReading | None = None,
     cut: bool = False,
 ) -> AsyncIterator[bytes]:
     """Yield the export in chunks. `fmt` is a key of `FORMATS`. `cut` is True if not all objects
@@ -65,14 +65,14 @@ async def stream(
         yield b"]," + _tail(selection, cut=cut)
 
 
-def exported_columns(spec: ViewSpec, meter: Meter | None) -> tuple[Column, ...]:
+def exported_columns(spec: ViewSpec, meter: UsageReading | None) -> tuple[Column, ...]:
     """Return the columns of the page, with usage values."""
     metered = meter is not None and meter.available
     columns = spec.shown(metered=metered)
-    return told(columns, meter.used) if meter is not None else columns
+    return with_usage(columns, meter.used) if meter is not None else columns
 
 
-def item(kind: ResourceKind, columns: Sequence[Column], entry: Entry[Any]) -> dict[str, Any]:
+def export_item(kind: ResourceKind, columns: Sequence[Column], entry: Entry[Any]) -> dict[str, Any]:
     """Return one object: its columns by ID, namespace, name, status and labels."""
     status = kind.status(entry)
     found: dict[str, Any] = {"namespace": entry.key.namespace, "name": entry.key.name}
@@ -84,7 +84,7 @@ def item(kind: ResourceKind, columns: Sequence[Column], entry: Entry[Any]) -> di
     return found
 
 
-def safe(value: Plain) -> str | int:
+def escape_formula(value: Plain) -> str | int:
     """Return a cell that no spreadsheet evaluates. Texts that start like a formula get a leading
     quote.
     """
@@ -98,11 +98,11 @@ def safe(value: Plain) -> str | int:
 def _items(
     kind: ResourceKind, columns: Sequence[Column], entries: Sequence[Entry[Any]], *, first: bool
 ) -> bytes:
-    encoded = msgspec.json.encode([item(kind, columns, entry) for entry in entries])
+    encoded = msgspec.json.encode([export_item(kind, columns, entry) for entry in entries])
     return encoded[1:-1] if first else b"," + encoded[1:-1]
 
 
-def _tail(selection: Selection, *, cut: bool) -> bytes:
+def _tail(selection: ListSlice, *, cut: bool) -> bytes:
     rest: dict[str, Any] = {
         "total": selection.total,
         "resourceVersion": selection.resource_version,
@@ -112,7 +112,7 @@ def _tail(selection: Selection, *, cut: bool) -> bytes:
 
 
 def _table(columns: Sequence[Column], entries: Sequence[Entry[Any]], fmt: str) -> bytes:
-    return _lines([[safe(c.plain(entry)) for c in columns] for entry in entries], fmt)
+    return _lines([[escape_formula(c.plain(entry)) for c in columns] for entry in entries], fmt)
 
 
 def _lines(table: Sequence[Sequence[str | int]], fmt: str) -> bytes:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
 from console.ui.forms import ChoiceField, ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl_patch
@@ -60,9 +60,11 @@ class ExternalAccess(Action):
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         return ExternalAccessForm(data, subject.entry.projection.type)
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         await context.patch(_patch(context.data["type"]))
-        return Done(_("Changed external access to %(kind)s %(name)s.") % context.message_values)
+        return ActionSucceeded(
+            _("Changed external access to %(kind)s %(name)s.") % context.message_values
+        )
 
 
 def _patch(type_: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from console.kube.status import Status
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.words import reason_text, translate
 
 Fact = tuple[str | Promise, str | Promise]
@@ -24,7 +24,7 @@ def owner_fact(owner: str) -> Fact:
     """
     if not owner:
         return (_("Managed by"), _("no controller, so the object will not be recreated"))
-    kind, _slash, name = visible(owner).partition("/")
+    kind, _slash, name = escape_invisible(owner).partition("/")
     text = _("%(kind)s %(name)s, which will create a replacement") % {"kind": kind, "name": name}
     return (_("Managed by"), text)
 

@@ -10,7 +10,7 @@ from console.ui.links import list_url
 from console.ui.viewspec import DEFAULT_LIMIT, FieldError, ViewSpec
 
 #: Number of forms to cache.
-KEPT = 200
+CACHE_SIZE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def filter_form(spec: ViewSpec, namespaces: frozenset[str]) -> FilterForm:
 
 
 # The language is part of the cache key, because chips contain translated texts.
-@lru_cache(KEPT)
+@lru_cache(CACHE_SIZE)
 def _form(spec: ViewSpec, namespaces: frozenset[str], lang: str | None) -> FilterForm:
     chosen = spec.namespaces[0] if len(spec.namespaces) == 1 else ""
     # Parameters with a form field don't need a hidden field.
@@ -63,7 +63,7 @@ def _form(spec: ViewSpec, namespaces: frozenset[str], lang: str | None) -> Filte
         action=list_url(spec.cluster, spec.kind.segment),
         q=next(iter(spec.get("q")), ""),
         covers=str(spec.kind.search.covers),
-        hidden=carried(spec, in_fields),
+        hidden=hidden_fields(spec, in_fields),
         chips=chips,
         clear_url=spec.cleared().url if spec.values else None,
         namespaces=tuple(sorted({*namespaces, chosen} - {""})),
@@ -73,7 +73,7 @@ def _form(spec: ViewSpec, namespaces: frozenset[str], lang: str | None) -> Filte
     )
 
 
-def carried(spec: ViewSpec, in_fields: set[str]) -> tuple[tuple[str, str], ...]:
+def hidden_fields(spec: ViewSpec, in_fields: set[str]) -> tuple[tuple[str, str], ...]:
     """Return the hidden fields for a form that has visible fields for `in_fields`."""
     pairs = [(p, text) for p, texts in spec.values if p not in in_fields for text in texts]
     pairs += [("columns", ",".join(spec.columns))] if spec.columns else []

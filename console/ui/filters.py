@@ -19,7 +19,7 @@ from console.kube.scopes import is_label
 from console.kube.selectors import Requirement, SelectorError, parse_labels
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
-from console.ui.words import spoken
+from console.ui.words import translate_message
 
 Test = Callable[[Entry[Any]], bool]
 
@@ -27,7 +27,7 @@ Test = Callable[[Entry[Any]], bool]
 LABEL_MARK = "\x1e"
 
 
-class BadValue(ValueError):
+class InvalidFilterValue(ValueError):
     """A filter value is invalid. `str()` returns a message for the user."""
 
 
@@ -53,20 +53,24 @@ class Filter(ABC):
     max_length: ClassVar[int] = 253
 
     def clean(self, texts: Sequence[str]) -> tuple[str, ...]:
-        """Return the values in their canonical form, without empty ones. Raise `BadValue` if a
+        """Return the values in their canonical form, without empty ones. Raise `InvalidFilterValue` if a
         value is invalid.
         """
         if len(texts) > self.max_values:
-            raise BadValue(_("Use at most %(count)s values.") % {"count": self.max_values})
+            raise InvalidFilterValue(
+                _("Use at most %(count)s values.") % {"count": self.max_values}
+            )
         for text in texts:
             if len(text) > self.max_length:
-                raise BadValue(_("Use at most %(count)s characters.") % {"count": self.max_length})
+                raise InvalidFilterValue(
+                    _("Use at most %(count)s characters.") % {"count": self.max_length}
+                )
             if not text.isprintable():
-                raise BadValue(_("The value contains nonprintable characters."))
+                raise InvalidFilterValue(_("The value contains nonprintable characters."))
         return tuple(dict.fromkeys(found for text in texts if (found := self.canonical(text))))
 
     def canonical(self, text: str) -> str:
-        """Return the canonical form of one value for the URL. Raise `BadValue` if it is invalid."""
+        """Return the canonical form of one value for the URL. Raise `InvalidFilterValue` if it is invalid."""
         return text.strip()
 
     @abstractmethod
@@ -84,7 +88,7 @@ class NamespaceFilter(Filter):
     def canonical(self, text: str) -> str:
         name = text.strip()
         if not is_label(name):
-            raise BadValue(_("This is not a valid project name."))
+            raise InvalidFilterValue(_("This is not a valid project name."))
         return name
 
     def test(self, values: tuple[str, ...]) -> Test:
@@ -172,7 +176,7 @@ class LabelFilter(Filter):
         try:
             return str(parse_labels(text))
         except SelectorError as error:
-            raise BadValue(spoken(error.sentence)) from error
+            raise InvalidFilterValue(translate_message(error.sentence)) from error
 
     def test(self, values: tuple[str, ...]) -> Test:
         selectors = [parse_labels(value) for value in values]
@@ -206,7 +210,9 @@ class StatusFilter(Filter):
         found = SEVERITY_ALIASES.get(word) or next((s for s in Severity if s.value == word), None)
         if found is None:
             known = ", ".join(Severity)
-            raise BadValue(_("Unknown status. Valid values: %(known)s.") % {"known": known})
+            raise InvalidFilterValue(
+                _("Unknown status. Valid values: %(known)s.") % {"known": known}
+            )
         return found.value
 
     def test(self, values: tuple[str, ...]) -> Test:
@@ -265,7 +271,7 @@ class ChoiceFilter(Filter):
             if value.casefold() == word:
                 return value
         known = ", ".join(value for value, _name in self.choices)
-        raise BadValue(_("Invalid value. Valid values: %(known)s.") % {"known": known})
+        raise InvalidFilterValue(_("Invalid value. Valid values: %(known)s.") % {"known": known})
 
     def test(self, values: tuple[str, ...]) -> Test:
         wanted = frozenset(values)

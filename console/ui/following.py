@@ -1,6 +1,6 @@
 """Live pages: pages that are rendered as a whole and updated when their content changes.
 
-A view passes a `Following` to `console.views.page`. When one of the types changes, the websocket
+A view passes a `LivePage` to `console.views.page`. When one of the types changes, the websocket
 of the page computes the content again. If the content differs from the browser's, the browser is
 told to reload the page. So users are never notified of changes that the page would not show.
 """
@@ -18,22 +18,22 @@ from console.ui.access import Access
 
 #: Takes the query and the URL arguments. Returns the types that the page depends on, the main type
 #: first. Raises `Http404`.
-Types = Callable[..., tuple[GVR, ...]]
+TypesCallback = Callable[..., tuple[GVR, ...]]
 #: Takes the user's permissions, the query and the URL arguments. Raises `Denied` and `Http404`.
-Look = Callable[..., object]
+PageCallback = Callable[..., object]
 
 
 @dataclass(frozen=True, slots=True)
-class Following:
+class LivePage:
     """The callbacks of a live page.
 
     `check` raises `Denied` before any lookup if the user may not see the page. `look` returns
     everything that the page shows; equal content must have an equal `repr`.
     """
 
-    types: Types
-    check: Look
-    content: Look
+    types: TypesCallback
+    check: PageCallback
+    content: PageCallback
 
     def etag(self, access: Access, params: QueryDict, arguments: dict[str, Any]) -> str:
         """Return the ETag of the current page. Raise `Denied` or `Http404`."""

@@ -12,7 +12,7 @@ from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 MAX_TEXT = 256
 #: Limit for the input to password hashing. bcrypt itself reads at most 72 bytes.
@@ -226,4 +226,4 @@ class _Select(forms.Select):
     def create_option(
         self, name: str, value: Any, label: Any, *args: Any, **options: Any
     ) -> dict[str, Any]:
-        return super().create_option(name, value, visible(str(label)), *args, **options)
+        return super().create_option(name, value, escape_invisible(str(label)), *args, **options)

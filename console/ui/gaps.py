@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Protocol
 
 
-class Lasting(Protocol):
+class LivePlaceholder(Protocol):
     """A placeholder that is rendered each time. Its content must be suitable for all users of the
     fragment.
     """
@@ -23,25 +23,25 @@ class Lasting(Protocol):
         ...
 
 
-#: The start time of an age, the name of a request value in templates, or a `Lasting`.
-Gap = datetime | str | Lasting
+#: The start time of an age, the name of a request value in templates, or a `LivePlaceholder`.
+Placeholder = datetime | str | LivePlaceholder
 
 #: Marks a placeholder in rendered HTML. It is random, so that no other text can contain it.
 _MARK = f"gap-{secrets.token_hex(16)}"
-#: The placeholders so far, in order, or None outside of a `gaps` block.
-_left: ContextVar[list[Gap] | None] = ContextVar("left", default=None)
+#: The placeholders so far, in order, or None outside of a `collect_placeholders` block.
+_left: ContextVar[list[Placeholder] | None] = ContextVar("left", default=None)
 
 
-def leave(gap: Gap) -> str | None:
-    """Register a placeholder and return its marker. Return None outside of a `gaps` block, where
+def placeholder(gap: Placeholder) -> str | None:
+    """Register a placeholder and return its marker. Return None outside of a `collect_placeholders` block, where
     the caller must render the value itself.
     """
-    marks = leave_all((gap,))
+    marks = add_placeholders((gap,))
     return marks[0] if marks else None
 
 
-def leave_all(several: Sequence[Gap]) -> list[str] | None:
-    """Register several placeholders and return their markers, or None outside of a `gaps` block."""
+def add_placeholders(several: Sequence[Placeholder]) -> list[str] | None:
+    """Register several placeholders and return their markers, or None outside of a `collect_placeholders` block."""
     left = _left.get()
     if left is None:
         return None
@@ -49,15 +49,15 @@ def leave_all(several: Sequence[Gap]) -> list[str] | None:
     return [_MARK] * len(several)
 
 
-def leaving() -> bool:
-    """Return True inside a `gaps` block, where the output is cached."""
+def in_cached_fragment() -> bool:
+    """Return True inside a `collect_placeholders` block, where the output is cached."""
     return _left.get() is not None
 
 
 @contextmanager
-def gaps() -> Iterator[list[Gap]]:
+def collect_placeholders() -> Iterator[list[Placeholder]]:
     """Collect placeholders while rendering inside the block. Yield the list of placeholders."""
-    left: list[Gap] = []
+    left: list[Placeholder] = []
     token = _left.set(left)
     try:
         yield left
@@ -65,6 +65,6 @@ def gaps() -> Iterator[list[Gap]]:
         _left.reset(token)
 
 
-def split_at_gaps(text: str) -> tuple[str, ...]:
+def split_at_placeholders(text: str) -> tuple[str, ...]:
     """Return the text before, between and after the placeholders."""
     return tuple(text.split(_MARK))

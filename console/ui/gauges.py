@@ -13,15 +13,15 @@ from math import isnan
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from console.kube.metricslist import Used
+from console.kube.metricslist import ResourceUsage
 from console.kube.projections.node import Node
 from console.kube.quantity import parse_quantity
-from console.kube.reservations import Held
+from console.kube.reservations import ReservationTotal
 from console.kube.usage import KEPT, STEP, UsageHistory
-from console.ui.ages import length_text
+from console.ui.ages import duration_text
 from console.ui.amounts import bytes_text, cores_text, number_text
-from console.ui.charts import Line, line
-from console.ui.pressure import pressure
+from console.ui.charts import ChartLine, chart_line
+from console.ui.pressure import usage_severity
 
 #: Sizes of the charts in SVG units.
 SPARK = {"points": KEPT, "width": 119, "height": 20}
@@ -35,7 +35,7 @@ CPU, MEMORY, PODS = gettext_lazy("CPU"), gettext_lazy("Memory"), gettext_lazy("P
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class CapacityGauge:
     """Capacity for pods: CPU cores, bytes of memory, number of pods. None if unknown or hidden from
     the user.
     """
@@ -44,7 +44,7 @@ class Room:
     memory: Decimal | None = None
     pods: Decimal | None = None
 
-    def share_of(self, held: Held) -> float:
+    def share_of(self, held: ReservationTotal) -> float:
         """Return the larger of the reserved shares of CPU and memory, or 0 if unknown."""
         shares = [0.0]
         if self.cpu:
@@ -66,7 +66,7 @@ class Amount:
 
     @property
     def pressure(self) -> str:
-        return pressure(self.share)
+        return usage_severity(self.share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Gauge:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlotStep:
     """A table row of a plot: the mean of one sixth of the time span, which ended `ago`."""
 
     ago: str
@@ -95,25 +95,27 @@ class Plot:
 
     id: str
     label: str | Promise
-    line: Line
+    line: ChartLine
     top: str
     now: str
     most: str
-    steps: tuple[Step, ...]
+    steps: tuple[PlotStep, ...]
     span: str
 
 
-def node_room(node: Node) -> Room:
+def node_capacity(node: Node) -> CapacityGauge:
     return _room(node.cpu, node.memory, node.pods)
 
 
 # Most nodes have one of a few sizes.
 @lru_cache(1000)
-def _room(cpu: str, memory: str, pods: str) -> Room:
-    return Room(parse_quantity(cpu), parse_quantity(memory), parse_quantity(pods))
+def _room(cpu: str, memory: str, pods: str) -> CapacityGauge:
+    return CapacityGauge(parse_quantity(cpu), parse_quantity(memory), parse_quantity(pods))
 
 
-def gauges(room: Room, held: Held | None, used: Used | None) -> tuple[Gauge, ...]:
+def gauges(
+    room: CapacityGauge, held: ReservationTotal | None, used: ResourceUsage | None
+) -> tuple[Gauge, ...]:
     """Return the gauges for CPU, memory and pods. `held` and `used` may be None if unknown."""
     cpu = memory = cpu_limit = memory_limit = pods = None
     if held is not None:
@@ -171,10 +173,10 @@ def plots(history: UsageHistory, seconds: int = HOUR) -> tuple[Plot, ...]:
     )
 
 
-def spark(values: Sequence[float]) -> Line:
+def spark(values: Sequence[float]) -> ChartLine:
     """Return a line without an axis, scaled to its highest value."""
     most = max((value for value in values if not isnan(value)), default=0.0) or 1.0
-    return line([value / most for value in values], **SPARK)
+    return chart_line([value / most for value in values], **SPARK)
 
 
 def _plot(
@@ -191,7 +193,7 @@ def _plot(
     # Use powers of 1,024 for bytes, so that the axis label is a round number.
     while text is bytes_text and max(known) / unit >= 1024:
         unit *= 1024
-    drawn = line([value / unit for value in values], **PLOT)
+    drawn = chart_line([value / unit for value in values], **PLOT)
     return Plot(
         id,
         label,
@@ -200,15 +202,15 @@ def _plot(
         text(Decimal(known[-1])),
         text(Decimal(max(known))),
         tuple(_steps(values, text, seconds)),
-        length_text(seconds),
+        duration_text(seconds),
     )
 
 
-def _steps(values: Sequence[float], text: Callable[[Decimal], str], seconds: int) -> list[Step]:
+def _steps(values: Sequence[float], text: Callable[[Decimal], str], seconds: int) -> list[PlotStep]:
     """Return the table rows, latest first."""
     found, size = [], KEPT // ROWS
     for number, end in enumerate(range(len(values), 0, -size)):
         known = [value for value in values[max(0, end - size) : end] if not isnan(value)]
         mean = text(Decimal(sum(known) / len(known))) if known else "?"
-        found.append(Step(length_text(number * seconds // ROWS), mean))
+        found.append(PlotStep(duration_text(number * seconds // ROWS), mean))
     return found

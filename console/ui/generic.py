@@ -23,7 +23,7 @@ from console.ui.facts import Fact
 from console.ui.filters import SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import kinds
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: Maximum length of a column label in characters.
 LONGEST_LABEL = 40
@@ -46,9 +46,9 @@ class GenericKind(ResourceKind):
         return self.gvr.qualified
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
-        found = [(_("Kind"), visible(f"{self.custom.kind} ({self.gvr.group})"))]
+        found = [(_("Kind"), escape_invisible(f"{self.custom.kind} ({self.gvr.group})"))]
         owner = entry.projection.owner
-        return [*found, (_("Managed by"), visible(owner))] if owner else found
+        return [*found, (_("Managed by"), escape_invisible(owner))] if owner else found
 
 
 def generic_kind(custom: CustomType) -> GenericKind:
@@ -66,7 +66,7 @@ def generic_kind(custom: CustomType) -> GenericKind:
         "scope": Scope.NAMESPACED if custom.namespaced else Scope.CLUSTER,
         "nav": Nav("custom", 100),
         "title": plural,
-        "singular": visible(custom.kind),
+        "singular": escape_invisible(custom.kind),
         "nouns": plural,
         "columns": tuple(_columns(custom)),
     }
@@ -85,7 +85,7 @@ def plural_of(custom: CustomType) -> str:
         ),
         min(len(kind), len(plural)),
     )
-    return visible(kind[:same] + plural[same:])
+    return escape_invisible(kind[:same] + plural[same:])
 
 
 def _columns(custom: CustomType) -> Iterable[Column]:
@@ -122,5 +122,5 @@ def _identifier(name: str) -> str:
 
 
 def _label(name: str) -> str:
-    shown = visible(name) or "?"
+    shown = escape_invisible(name) or "?"
     return shown if len(shown) <= LONGEST_LABEL else f"{shown[: LONGEST_LABEL - 1]}…"

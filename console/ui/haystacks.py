@@ -14,34 +14,34 @@ from console.kube.informer import Informer
 from console.kube.store import Entry, Store
 from console.ui.decisions import Readable
 from console.ui.filters import SearchFilter
-from console.ui.shelf import Shelf
-from console.ui.textblocks import END, Block, block_of, packed, with_changes
+from console.ui.shelf import LruCache
+from console.ui.textblocks import END, IndexBlock, block_of, packed, with_changes
 
 #: Limits of the cache: number of indexes, number of objects in total (about 300 bytes each), and
 #: seconds until an unused index is dropped.
 PLACES, ROOM, IDLE = 256, 500_000, 900.0
 
 
-class Match(NamedTuple):
+class BlockMatch(NamedTuple):
     """`mask` is a bit mask of the matching objects in the block. At least one bit is set."""
 
-    block: Block
+    block: IndexBlock
     mask: int
 
 
-class Haystacks(Derived[Any]):
+class SearchIndex(Derived[Any]):
     def __init__(self, store: Store[Any], declared: SearchFilter) -> None:
         super().__init__(store)
         self._text_of = declared.search_text
         # Grouped by namespace, so that forbidden namespaces are skipped quickly.
-        self._blocks: dict[str, list[Block]] = {}
+        self._blocks: dict[str, list[IndexBlock]] = {}
         # Applied in batches, because each change may rebuild a block.
         self._changes: dict[str, dict[Key, Entry[Any] | None]] = {}
 
     def __len__(self) -> int:
         return sum(len(block) for blocks in list(self._blocks.values()) for block in blocks)
 
-    def find(self, words: Sequence[str], readable: Readable) -> list[Match]:
+    def find(self, words: Sequence[str], readable: Readable) -> list[BlockMatch]:
         """Return the visible objects that contain every word, without duplicates and unordered.
 
         `words` must be in lower case. Without words, all objects match.
@@ -53,21 +53,21 @@ class Haystacks(Derived[Any]):
         words = sorted(words, key=len, reverse=True)
         for word in words:
             blocks = [block for block in blocks if word in block]
-        found = [Match(block, mask) for block in blocks if (mask := block.matching(words))]
+        found = [BlockMatch(block, mask) for block in blocks if (mask := block.matching(words))]
         for block, key in singles:
             # Search a separate block, because the user may not see the other objects in this one.
             lines = block.lines_of(key)
-            if lines is not None and (own := Block([(key, lines)])).matching(words):
-                found.append(Match(own, own.every))
+            if lines is not None and (own := IndexBlock([(key, lines)])).matching(words):
+                found.append(BlockMatch(own, own.every))
         return found
 
-    def _within(self, namespaces: frozenset[str] | None) -> list[Block]:
+    def _within(self, namespaces: frozenset[str] | None) -> list[IndexBlock]:
         if namespaces is None:
             return [block for blocks in self._blocks.values() for block in blocks]
         known = namespaces & self._blocks.keys()
         return [block for namespace in known for block in self._blocks[namespace]]
 
-    def _singles(self, readable: Readable) -> Iterable[tuple[Block, Key]]:
+    def _singles(self, readable: Readable) -> Iterable[tuple[IndexBlock, Key]]:
         """Yield the objects that are visible by name only, with the block that would contain them."""
         whole = readable.namespaces
         wanted = {
@@ -107,12 +107,14 @@ class Haystacks(Derived[Any]):
         return set(self._text_of(entry).split(END))
 
 
-_shelf: Shelf[tuple[Store[Any], object], Haystacks] = Shelf(places=PLACES, room=ROOM, idle=IDLE)
+_shelf: LruCache[tuple[Store[Any], object], SearchIndex] = LruCache(
+    places=PLACES, room=ROOM, idle=IDLE
+)
 
 
-def haystacks_of(declared: SearchFilter, informer: Informer[Any]) -> Haystacks:
+def search_index_of(declared: SearchFilter, informer: Informer[Any]) -> SearchIndex:
     """Return the search index of a store for a kind's `SearchFilter`. It is shared by all callers."""
     store = informer.store
     # The key is `texts` and not the filter, because filters with labels in different languages are
     # not equal.
-    return _shelf.get((store, declared.texts), lambda: Haystacks(store, declared))
+    return _shelf.get((store, declared.texts), lambda: SearchIndex(store, declared))

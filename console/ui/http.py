@@ -7,7 +7,7 @@ from django_htmx.middleware import HtmxDetails
 
 from console.ui.access import Access
 from console.ui.clusters import Cluster
-from console.ui.presence import Presence
+from console.ui.presence import UserSession
 
 
 class ConsoleRequest(HttpRequest):
@@ -27,7 +27,7 @@ class ConsoleRequest(HttpRequest):
     account: str | None
     pending: str | None
     access: Access | None
-    presence: Presence | None
+    presence: UserSession | None
     cluster: Cluster
     pins: Mapping[str, tuple[str, ...]]
     csp_nonce: str

@@ -14,10 +14,10 @@ from django.utils.translation import gettext as _
 
 from console.kube.apply import SERVER_SET
 from console.kube.gvr import BUILT_IN_GROUPS, GVR
-from console.kube.served import Served
-from console.ui.editing import Edited, Problem, Unreadable, syntax_problem
-from console.ui.manifests import listed, mapping
-from console.ui.text import visible
+from console.kube.served import CreatableType
+from console.ui.editing import InvalidManifest, ManifestProblem, ParsedManifest, syntax_problem
+from console.ui.manifests import mapping, mappings_at
+from console.ui.text import escape_invisible
 from console.ui.yamlreading import Document, Steps, read_documents
 
 #: Maximum number of characters and of objects.
@@ -66,7 +66,7 @@ _RBAC = "rbac.authorization.k8s.io"
 
 
 @dataclass(frozen=True, slots=True)
-class Ref:
+class ObjectRef:
     """Reference to an object by group and kind, independent of the version."""
 
     group: str
@@ -76,18 +76,18 @@ class Ref:
 
     def __str__(self) -> str:
         place = f"{self.namespace}/" if self.namespace else ""
-        return visible(f"{self.kind} {place}{self.name}")
+        return escape_invisible(f"{self.kind} {place}{self.name}")
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ImportItem:
     """An object to create.
 
     `found.manifest` is the request body, except for a namespace that the text does not contain.
     `name` is "" if the server generates a name that starts with `prefix`.
     """
 
-    found: Edited
+    found: ParsedManifest
     group: str
     version: str
     kind: str
@@ -101,37 +101,41 @@ class Item:
 
     @property
     def shown_name(self) -> str:
-        return visible(self.name or f"{self.prefix}…")
+        return escape_invisible(self.name or f"{self.prefix}…")
 
-    def ref(self, namespace: str) -> Ref:
-        return Ref(self.group, self.kind, self.name, namespace)
+    def ref(self, namespace: str) -> ObjectRef:
+        return ObjectRef(self.group, self.kind, self.name, namespace)
 
-    def problem(self, text: str, *steps: str) -> Problem:
+    def problem(self, text: str, *steps: str) -> ManifestProblem:
         return self.found.problem(text, steps)
 
 
-def read_items(text: str) -> list[Item]:
-    """Return the objects in the order of the text. Raise `Unreadable`."""
+def read_items(text: str) -> list[ImportItem]:
+    """Return the objects in the order of the text. Raise `InvalidManifest`."""
     if len(text) > MOST:
         words = {"limit_value": f"{MOST:,}"}
-        raise Unreadable([Problem(_("Use at most %(limit_value)s characters.") % words)])
+        raise InvalidManifest(
+            [ManifestProblem(_("Use at most %(limit_value)s characters.") % words)]
+        )
     try:
         documents = read_documents(text, MOST_OBJECTS)
     except yaml.YAMLError as error:
-        raise Unreadable([syntax_problem(error, text)]) from error
+        raise InvalidManifest([syntax_problem(error, text)]) from error
     whole = [one for document in documents for one in _expanded(document)]
     if not whole:
-        raise Unreadable([Problem(_("No objects to create were found."))])
+        raise InvalidManifest([ManifestProblem(_("No objects to create were found."))])
     if len(whole) > MOST_OBJECTS:
         words = {"most": str(MOST_OBJECTS)}
-        raise Unreadable([Problem(_("You can create at most %(most)s objects at a time.") % words)])
+        raise InvalidManifest(
+            [ManifestProblem(_("You can create at most %(most)s objects at a time.") % words)]
+        )
     problems = [problem for document in whole for problem in _problems(document)]
     if problems:
-        raise Unreadable(problems)
+        raise InvalidManifest(problems)
     items = [_item(document) for document in whole]
     again = list(_again(items))
     if again:
-        raise Unreadable(again)
+        raise InvalidManifest(again)
     return items
 
 
@@ -150,12 +154,12 @@ def _expanded(document: Document) -> Iterator[Document]:
         yield from _expanded(item)
 
 
-def _problems(document: Document) -> Iterator[Problem]:
+def _problems(document: Document) -> Iterator[ManifestProblem]:
     value = document.value
     metadata = value.get("metadata") if isinstance(value, dict) else None
 
-    def problem(text: str, *steps: str) -> Problem:
-        return Edited(document, {}).problem(text, steps)
+    def problem(text: str, *steps: str) -> ManifestProblem:
+        return ParsedManifest(document, {}).problem(text, steps)
 
     if not isinstance(metadata, dict):
         yield problem(_("This is not a manifest. A manifest needs apiVersion, kind, and metadata."))
@@ -176,15 +180,15 @@ def _problems(document: Document) -> Iterator[Problem]:
         yield problem(_("This is not a valid API version."), "apiVersion")
 
 
-def _item(document: Document) -> Item:
+def _item(document: Document) -> ImportItem:
     value = document.value
     metadata = value["metadata"]
     group, _slash, version = value["apiVersion"].rpartition("/")
     kept = {name: held for name, held in metadata.items() if name not in SERVER_SET}
     left_out = [name for name in metadata if name not in kept and metadata[name] is not None]
     warnings = tuple(_left_out(document, ("metadata", name)) for name in sorted(left_out))
-    return Item(
-        found=Edited(document, {**value, "metadata": kept}, warnings),
+    return ImportItem(
+        found=ParsedManifest(document, {**value, "metadata": kept}, warnings),
         group=group,
         version=version,
         kind=value["kind"],
@@ -194,15 +198,15 @@ def _item(document: Document) -> Item:
     )
 
 
-def _left_out(document: Document, steps: Steps) -> Problem:
+def _left_out(document: Document, steps: Steps) -> ManifestProblem:
     place = document.place(steps)
     words = {"field": ".".join(map(str, steps))}
     text = _("The cluster sets %(field)s. The value here is ignored.") % words
-    return Problem(text, place.line, place.column, "warn")
+    return ManifestProblem(text, place.line, place.column, "warn")
 
 
-def _again(items: Sequence[Item]) -> Iterator[Problem]:
-    seen: set[Ref] = set()
+def _again(items: Sequence[ImportItem]) -> Iterator[ManifestProblem]:
+    seen: set[ObjectRef] = set()
     for item in items:
         ref = item.ref(item.namespace)
         if item.name and ref in seen:
@@ -210,12 +214,12 @@ def _again(items: Sequence[Item]) -> Iterator[Problem]:
         seen.add(ref)
 
 
-def in_order(items: Sequence[Item]) -> list[Item]:
+def in_order(items: Sequence[ImportItem]) -> list[ImportItem]:
     """Sort the objects so that dependencies come first."""
     return sorted(items, key=_rank)
 
 
-def _rank(item: Item) -> int:
+def _rank(item: ImportItem) -> int:
     if item.group not in BUILT_IN_GROUPS:
         return len(ORDER)
     if item.kind in _LAST:
@@ -223,30 +227,32 @@ def _rank(item: Item) -> int:
     return ORDER.index(item.kind) if item.kind in ORDER else len(ORDER)
 
 
-def needs(item: Item, namespace: str) -> Iterator[Ref]:
+def dependencies_of(item: ImportItem, namespace: str) -> Iterator[ObjectRef]:
     """Yield the objects that must exist when this object is created, as far as its manifest shows."""
     manifest = item.found.manifest
     if namespace:
-        yield Ref("", "Namespace", namespace)
+        yield ObjectRef("", "Namespace", namespace)
     if (item.group, item.kind) in ((_RBAC, "RoleBinding"), (_RBAC, "ClusterRoleBinding")):
         role = mapping(manifest, "roleRef")
         kind, name = role.get("kind"), role.get("name")
         if isinstance(kind, str) and isinstance(name, str):
-            yield Ref(_RBAC, kind, name, namespace if kind == "Role" else "")
+            yield ObjectRef(_RBAC, kind, name, namespace if kind == "Role" else "")
     if (item.group, item.kind) == ("", "Pod"):
         spec = mapping(manifest, "spec")
         account, priority = spec.get("serviceAccountName"), spec.get("priorityClassName")
         if isinstance(account, str):
-            yield Ref("", "ServiceAccount", account, namespace)
+            yield ObjectRef("", "ServiceAccount", account, namespace)
         if isinstance(priority, str):
-            yield Ref("scheduling.k8s.io", "PriorityClass", priority)
+            yield ObjectRef("scheduling.k8s.io", "PriorityClass", priority)
 
 
-def defined_by(items: Sequence[Item]) -> Mapping[tuple[str, str, str], tuple[Served, Ref]]:
+def defined_types(
+    items: Sequence[ImportItem],
+) -> Mapping[tuple[str, str, str], tuple[CreatableType, ObjectRef]]:
     """Return the types that the CustomResourceDefinitions in `items` define, each with its
     definition, by group, version and kind.
     """
-    found: dict[tuple[str, str, str], tuple[Served, Ref]] = {}
+    found: dict[tuple[str, str, str], tuple[CreatableType, ObjectRef]] = {}
     for item in items:
         if (item.group, item.kind) != ("apiextensions.k8s.io", "CustomResourceDefinition"):
             continue
@@ -256,9 +262,9 @@ def defined_by(items: Sequence[Item]) -> Mapping[tuple[str, str, str], tuple[Ser
         namespaced = mapping(manifest, "spec").get("scope") == "Namespaced"
         if not (isinstance(kind, str) and isinstance(plural, str) and isinstance(group, str)):
             continue
-        for version in listed(manifest, "spec", "versions"):
+        for version in mappings_at(manifest, "spec", "versions"):
             name: Any = version.get("name")
             if isinstance(name, str):
-                served = Served(GVR(group, name, plural), namespaced)
+                served = CreatableType(GVR(group, name, plural), namespaced)
                 found[group, name, kind] = served, item.ref("")
     return found

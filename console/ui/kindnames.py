@@ -33,11 +33,11 @@ def kinds_like(kinds: Kinds, text: str) -> list[ResourceKind]:
     found |= dict.fromkeys(kind for name, kind in names.items() if name.startswith(text))
     if len(text) > 1:
         found |= dict.fromkeys(kind for name, kind in names.items() if text in name)
-        found |= dict.fromkeys(customs_like(kinds, text))
+        found |= dict.fromkeys(custom_kinds_like(kinds, text))
     return list(found)
 
 
-def customs_like(kinds: Kinds, text: str) -> list[ResourceKind]:
+def custom_kinds_like(kinds: Kinds, text: str) -> list[ResourceKind]:
     """Return the first custom resources with a name that contains the text."""
     return list(islice(kinds.customs.like(_squeezed(text)), MOST_CUSTOMS))
 

@@ -1,7 +1,7 @@
 """The action that edits the labels and annotations of an object.
 
 The form carries a hash of each original value. Only values that the user changed are written,
-and saving fails with `Overtaken` if another client changed one of them in the meantime.
+and saving fails with `ChangedConcurrently` if another client changed one of them in the meantime.
 """
 
 import hashlib
@@ -16,15 +16,15 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.errors import Overtaken
+from console.kube.errors import ChangedConcurrently
 from console.kube.gvr import Key
 from console.kube.selectors import is_label_value, is_qualified
-from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
 from console.ui.forms import ConsoleForm
 from console.ui.kubectl import kubectl, quoted
 from console.ui.manifests import mapping
-from console.ui.pairs import PairsField, lines_of
-from console.ui.text import visible
+from console.ui.pairs import KeyValueField, format_pairs
+from console.ui.text import escape_invisible
 
 if TYPE_CHECKING:
     from console.ui.kind import ResourceKind
@@ -49,7 +49,7 @@ def label_problem(key: str, value: str) -> str:
         return _(
             "“%(value)s” is not a valid label value. Use up to 63 letters, digits, “-”, “_”, and "
             "“.”."
-        ) % {"value": visible(value)}
+        ) % {"value": escape_invisible(value)}
     return _key_problem(key, value)
 
 
@@ -57,7 +57,7 @@ def _key_problem(key: str, _value: str) -> str:
     if is_qualified(key):
         return ""
     text = _("“%(key)s” is not a valid key. Use up to 63 letters, digits, “-”, “_”, and “.”.")
-    return text % {"key": visible(key)}
+    return text % {"key": escape_invisible(key)}
 
 
 def _annotation_problem(key: str, value: str) -> str:
@@ -72,12 +72,12 @@ class LabelsForm(ConsoleForm):
     """
 
     error_fields: Mapping[str, str] = {f"metadata.{name}": name for name in SECTIONS}
-    labels = PairsField(
+    labels = KeyValueField(
         label=gettext_lazy("Labels"),
         help_text=gettext_lazy("One per line: key=value. Delete a line to remove the key."),
         check=label_problem,
     )
-    annotations = PairsField(
+    annotations = KeyValueField(
         label=gettext_lazy("Annotations"),
         help_text=gettext_lazy(
             "Put a value that contains line breaks in quotes, as a JSON string."
@@ -87,7 +87,7 @@ class LabelsForm(ConsoleForm):
     was = forms.CharField(widget=forms.HiddenInput)
 
     def __init__(self, data: QueryDict | None, found: Mapping[str, Mapping[str, str]]) -> None:
-        lines = {name: lines_of(found[name]) for name in SECTIONS}
+        lines = {name: format_pairs(found[name]) for name in SECTIONS}
         super().__init__(data, initial={**lines, "was": _hashes(found)})
 
     def clean_was(self) -> dict[str, dict[str, str]]:
@@ -141,10 +141,10 @@ class EditLabels(Action):
     def make_form(self, subject: "Subject", data: QueryDict | None) -> ConsoleForm | None:
         return LabelsForm(data, _read(subject)[0])
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         was, changed = context.data["was"], context.data["changed"]
         await context.patch_with_retry(lambda found: {"metadata": _pending(found, was, changed)})
-        return Done(
+        return ActionSucceeded(
             _("Saved labels and annotations of %(kind)s %(name)s.") % context.message_values
         )
 
@@ -177,7 +177,7 @@ def _is_reserved(key: str) -> bool:
 
 
 def _listed(keys: Collection[str], most: int = 20) -> str:
-    shown = ", ".join(visible(key) for key in list(keys)[:most])
+    shown = ", ".join(escape_invisible(key) for key in list(keys)[:most])
     return f"{shown}, …" if len(keys) > most else shown
 
 
@@ -219,7 +219,7 @@ def _changes(was: Mapping[str, str], given: Mapping[str, str]) -> Iterator[tuple
 
 
 def _pending(found: Mapping[str, Any], was: Changes, changed: Changes) -> dict[str, Any]:
-    """Return the changes that `found` does not already contain. Raise `Overtaken` if another client
+    """Return the changes that `found` does not already contain. Raise `ChangedConcurrently` if another client
     changed one of the edited values.
     """
     pending: dict[str, Any] = {}
@@ -230,6 +230,6 @@ def _pending(found: Mapping[str, Any], was: Changes, changed: Changes) -> dict[s
             if now == value:
                 continue
             if (_hash(now) if isinstance(now, str) else None) != was[name].get(key):
-                raise Overtaken(key)
+                raise ChangedConcurrently(key)
             pending.setdefault(name, {})[key] = value
     return pending

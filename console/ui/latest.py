@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from sortedcontainers import SortedList
 
 from console.kube.derived import Derived
-from console.kube.gvr import EVENTS, Key, named
+from console.kube.gvr import EVENTS, Key, matching_keys
 from console.kube.informer import Informer
 from console.kube.store import Entry, Store
 from console.ui.decisions import Readable
-from console.ui.shelf import Shelf
+from console.ui.shelf import LruCache
 
 #: Limits of the LRU cache: entries, total size, and idle seconds. The same limits as in
 #: `console.ui.counts`.
@@ -22,12 +22,12 @@ PLACES, ROOM, IDLE = 64, 500_000, 900.0
 MomentOf = Callable[[Any], datetime | None]
 
 
-class Moment(NamedTuple):
+class ChangeTime(NamedTuple):
     at: datetime
     key: Key
 
 
-class Latest(Derived[Any]):
+class RecentChanges(Derived[Any]):
     """The objects of a store, sorted by time.
 
     `moment_of` returns the time of an object's projection, or None to leave the object out.
@@ -36,14 +36,16 @@ class Latest(Derived[Any]):
     def __init__(self, store: Store[Any], moment_of: MomentOf) -> None:
         super().__init__(store)
         self._moment_of = moment_of
-        self._moments: dict[Key, Moment] = {}
-        self._all: SortedList[Moment] = SortedList()
-        self._namespaces: dict[str, SortedList[Moment]] = {}
+        self._moments: dict[Key, ChangeTime] = {}
+        self._all: SortedList[ChangeTime] = SortedList()
+        self._namespaces: dict[str, SortedList[ChangeTime]] = {}
 
     def __len__(self) -> int:
         return len(self._moments)
 
-    def newest(self, readable: Readable, most: int, wanted: tuple[str, ...] = ()) -> list[Moment]:
+    def newest(
+        self, readable: Readable, most: int, wanted: tuple[str, ...] = ()
+    ) -> list[ChangeTime]:
         """Return up to `most` visible objects, most recent first.
 
         `wanted` restricts the result to these namespaces. An empty `wanted` means all
@@ -56,12 +58,12 @@ class Latest(Derived[Any]):
 
     def _candidates(
         self, readable: Readable, most: int, wanted: tuple[str, ...]
-    ) -> Iterator[Moment]:
+    ) -> Iterator[ChangeTime]:
         asked = set(wanted or readable.namespaces or ())
         whole = {n for n in asked if readable.namespaces is None or n in readable.namespaces}
         for namespace in whole & self._namespaces.keys():
             yield from islice(reversed(self._namespaces[namespace]), most)
-        for key in named(self._moments.keys(), readable.names):
+        for key in matching_keys(self._moments.keys(), readable.names):
             if key.namespace not in whole and (not wanted or key.namespace in wanted):
                 yield self._moments[key]
 
@@ -80,12 +82,12 @@ class Latest(Derived[Any]):
             if not here:
                 del self._namespaces[key.namespace]
         if at is not None:
-            moment = self._moments[key] = Moment(at, key)
+            moment = self._moments[key] = ChangeTime(at, key)
             self._all.add(moment)
             self._namespaces.setdefault(key.namespace, SortedList()).add(moment)
 
 
-def changed(item: Any) -> datetime | None:
+def change_time(item: Any) -> datetime | None:
     """Return the creation time of a workload or the time of its last rollout progress, if that is
     later.
     """
@@ -93,16 +95,16 @@ def changed(item: Any) -> datetime | None:
     return max((moment for moment in moments if moment is not None), default=None)
 
 
-def warned(event: Any) -> datetime | None:
+def warning_time(event: Any) -> datetime | None:
     return event.last if event.type == "Warning" else None
 
 
-_shelf: Shelf[Store[Any], Latest] = Shelf(places=PLACES, room=ROOM, idle=IDLE)
+_shelf: LruCache[Store[Any], RecentChanges] = LruCache(places=PLACES, room=ROOM, idle=IDLE)
 
 
-def latest_of(informer: Informer[Any]) -> Latest:
-    """Return the shared `Latest` of an informer: warnings for events, objects by change time for
+def recent_changes_of(informer: Informer[Any]) -> RecentChanges:
+    """Return the shared `RecentChanges` of an informer: warnings for events, objects by change time for
     other kinds.
     """
-    store, moment_of = informer.store, warned if informer.gvr == EVENTS else changed
-    return _shelf.get(store, lambda: Latest(store, moment_of))
+    store, moment_of = informer.store, warning_time if informer.gvr == EVENTS else change_time
+    return _shelf.get(store, lambda: RecentChanges(store, moment_of))

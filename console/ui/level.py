@@ -16,7 +16,7 @@ from console.kube.scopes import is_label
 from console.ui.access import Access
 from console.ui.clusters import HOST, clusters
 from console.ui.kind import ResourceKind
-from console.ui.projects import may_be_project, may_see_workspace, on_host, workspace_of
+from console.ui.projects import can_access_project, host_access, may_see_workspace, workspace_of
 
 LevelName = Literal["platform", "cluster", "workspace", "project"]
 
@@ -86,15 +86,15 @@ def level_of(request: HttpRequest, access: Access | None) -> tuple[Level, bool]:
     cluster = access.cluster.name if access is not None else HOST
     if access is None:
         return Level("cluster", cluster), False
-    named = _named(match, request, access) if match is not None else None
-    if named is not None and (found := _seen(named, access)):
+    named = _level_of_url(match, request, access) if match is not None else None
+    if named is not None and (found := _accessible(named, access)):
         return found, True
-    known = remembered(request, access)
+    known = last_level(request, access)
     namespace = str(match.kwargs.get("namespace", "")) if match is not None else ""
-    if known is not None and (match is None or _holds(known, match, namespace, access)):
+    if known is not None and (match is None or _contains_object(known, match, namespace, access)):
         return known, False
     project = Level("project", cluster, namespace=namespace)
-    if namespace and (found := _seen(project, access)):
+    if namespace and (found := _accessible(project, access)):
         return found, False
     if known is not None and not may_see_platform(access):
         return known, False
@@ -103,53 +103,53 @@ def level_of(request: HttpRequest, access: Access | None) -> tuple[Level, bool]:
     return Level("platform" if may_see_platform(access) else "cluster", cluster), False
 
 
-def remembered(request: HttpRequest, access: Access) -> Level | None:
+def last_level(request: HttpRequest, access: Access) -> Level | None:
     """Return the viewer's most recent level, or None if the viewer can no longer access it."""
-    level = next(iter(kept(request)), None)
+    level = next(iter(levels_in_cookie(request)), None)
     if level is None or level.cluster != access.cluster.name:
         return None
-    return _seen(level, access)
+    return _accessible(level, access)
 
 
-def kept(request: HttpRequest) -> list[Level]:
+def levels_in_cookie(request: HttpRequest) -> list[Level]:
     """Return the levels in the viewer's cookie, most recent first, without access checks."""
     found = []
     for text in request.COOKIES.get(COOKIE, "").split("|")[:RECENT]:
         parts = text.split("/")
         if len(parts) == 5 and parts[0] == getattr(request, "account", None):
-            found.append(_written(*parts[1:]))
+            found.append(_parse_level(*parts[1:]))
     return [level for level in found if level is not None]
 
 
-def keeping(level: Level, request: HttpRequest) -> str:
+def cookie_value(level: Level, request: HttpRequest) -> str:
     """Return the new cookie value with `level` first, or "" if the level can't be stored."""
     account = str(getattr(request, "account", ""))
     first = level.to_cookie(account)
-    before = (one.to_cookie(account) for one in kept(request))
+    before = (one.to_cookie(account) for one in levels_in_cookie(request))
     return "|".join(list(dict.fromkeys((first, *before)))[:RECENT]) if first else ""
 
 
-def recent(request: HttpRequest, access: Access, level: Level) -> tuple[Level, ...]:
+def recent_levels(request: HttpRequest, access: Access, level: Level) -> tuple[Level, ...]:
     """Return the other workspaces and projects in the cookie that the viewer can still access, most
     recent first.
     """
     found = []
-    for one in kept(request):
+    for one in levels_in_cookie(request):
         cluster = clusters.get(one.cluster)
         if one.name not in ("workspace", "project") or cluster is None:
             continue
         there = access if cluster is access.cluster else cluster.access_for(access.identity)
-        found.append(_seen(one, there))
+        found.append(_accessible(one, there))
     return tuple(one for one in found if one is not None and one != level)
 
 
 def may_see_platform(access: Access) -> bool:
     """Return True if the viewer has platform permissions beyond their own workspaces."""
-    access = on_host(access)
+    access = host_access(access)
     return any(access.can("list", gvr) for gvr in (USERS, GLOBAL_ROLES, WORKSPACES))
 
 
-def project_of_query(request: HttpRequest) -> str:
+def project_filter(request: HttpRequest) -> str:
     """Return the project that the list is filtered by, or "" if it is not exactly one."""
     try:
         given = [name for name in request.GET.getlist("namespace") if name]
@@ -159,7 +159,7 @@ def project_of_query(request: HttpRequest) -> str:
     return given[0] if len(given) == 1 and is_label(given[0]) else ""
 
 
-def _named(match: ResolverMatch, request: HttpRequest, access: Access) -> Level | None:
+def _level_of_url(match: ResolverMatch, request: HttpRequest, access: Access) -> Level | None:
     name, kwargs, cluster = match.view_name, match.kwargs, access.cluster.name
     namespace = str(kwargs.get("namespace", ""))
     if workspace := str(kwargs.get("workspace", "")):
@@ -172,11 +172,11 @@ def _named(match: ResolverMatch, request: HttpRequest, access: Access) -> Level 
         return None
     if name == "list" and _of_platform(match, access):
         return Level("platform")
-    narrowed = project_of_query(request)
+    narrowed = project_filter(request)
     return Level("project" if narrowed else "cluster", cluster, namespace=narrowed)
 
 
-def _holds(level: Level, match: ResolverMatch, namespace: str, access: Access) -> bool:
+def _contains_object(level: Level, match: ResolverMatch, namespace: str, access: Access) -> bool:
     """Return True if the level contains the object in the URL. Cluster-scoped objects such as nodes
     belong to every level, users only to the platform.
     """
@@ -198,14 +198,14 @@ def _of_platform(match: ResolverMatch, access: Access) -> bool:
     return kind is not None and access.cluster.name == HOST and kind.nav.entry in _PLATFORM_ENTRIES
 
 
-def _seen(level: Level, access: Access) -> Level | None:
+def _accessible(level: Level, access: Access) -> Level | None:
     """Return the level with the project's workspace filled in, or None if the viewer can't access
     it.
     """
     match level.name:
         case "workspace":
             return level if may_see_workspace(access, level.workspace) else None
-        case "project" if not may_be_project(access, level.namespace):
+        case "project" if not can_access_project(access, level.namespace):
             return None
         case "project":
             return replace(level, workspace=workspace_of(access, level.namespace))
@@ -213,7 +213,7 @@ def _seen(level: Level, access: Access) -> Level | None:
             return level
 
 
-def _written(name: str, cluster: str, workspace: str, namespace: str) -> Level | None:
+def _parse_level(name: str, cluster: str, workspace: str, namespace: str) -> Level | None:
     """Parse one level of the cookie. Return None if it is invalid."""
     if not all(is_label(part) for part in (cluster, workspace or "x", namespace or "x")):
         return None

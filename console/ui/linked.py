@@ -14,8 +14,8 @@ from console.kube.factory import UnknownKind
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.columns import ANYWHERE, Column, LinkColumn, Target, target_url
-from console.ui.columns.links import Linked
+from console.ui.columns import ANY_KIND, Column, LinkColumn, LinkTarget, target_url
+from console.ui.columns.links import ResolvedLink
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
@@ -24,7 +24,7 @@ from console.ui.registry import kinds
 _Look = Callable[[Key], bool | None]
 
 
-class Links:
+class LinkResolver:
     """Link resolver for one viewer and one page. Permissions are checked once per kind.
 
     Starts the informers of kinds that no one watches yet. `waits_for` collects the types whose
@@ -36,17 +36,19 @@ class Links:
         self._looks: dict[str, _Look] = {}
         self.unsynced_types: set[GVR] = set()
 
-    def resolve(self, target: Target | None) -> Linked:
+    def resolve(self, target: LinkTarget | None) -> ResolvedLink:
         url = target_url(self.access.cluster.name, target) if target is not None else ""
         if target is None or not url:
-            return Linked()
+            return ResolvedLink()
         look = self._looks.get(target.segment)
         if look is None:
             look = self._looks[target.segment] = self._look(target.segment)
         there = look(Key(target.namespace, target.name))
-        return Linked(url if there else "", there is False)
+        return ResolvedLink(url if there else "", there is False)
 
-    def resolve_columns(self, columns: Iterable[Column], entry: Entry[Any]) -> tuple[Linked, ...]:
+    def resolve_columns(
+        self, columns: Iterable[Column], entry: Entry[Any]
+    ) -> tuple[ResolvedLink, ...]:
         """Return the link targets of the link columns, in column order."""
         return tuple(
             self.resolve(column.target(entry))
@@ -57,11 +59,11 @@ class Links:
     def _look(self, segment: str) -> _Look:
         kind = self.access.cluster.kinds.find(segment)
         if kind is None:
-            return _is_coming
+            return _link_pending_type
         try:
             allowed = readable(kind, self.access)
         except Denied:
-            return _nobody_knows
+            return _unknown
         return partial(self._there, kind, allowed)
 
     def _there(self, kind: ResourceKind, allowed: Readable, key: Key) -> bool | None:
@@ -82,18 +84,20 @@ class Links:
         return informer.store.get(key) is not None
 
 
-def _nobody_knows(key: Key) -> None:
+def _unknown(key: Key) -> None:
     return None
 
 
-def _is_coming(key: Key) -> bool | None:
+def _link_pending_type(key: Key) -> bool | None:
     """Link the list of a type whose definition is still being created. The list's page waits for
     the type.
     """
     return None if key.name else True
 
 
-def linked(columns: Collection[Column], found: Iterable[Linked]) -> tuple[Column, ...]:
+def with_link_targets(
+    columns: Collection[Column], found: Iterable[ResolvedLink]
+) -> tuple[Column, ...]:
     """Return the columns with the link targets in `found` assigned to the link columns."""
     left = iter(found)
     return tuple(
@@ -102,10 +106,10 @@ def linked(columns: Collection[Column], found: Iterable[Linked]) -> tuple[Column
     )
 
 
-def leads_anywhere(kind: ResourceKind) -> bool:
+def has_dynamic_links(kind: ResourceKind) -> bool:
     """Return True if the kind's rows can link to types that are not known in advance."""
     links = (column for column in kind.columns if isinstance(column, LinkColumn))
-    return any(column.leads_to == ANYWHERE for column in links)
+    return any(column.leads_to == ANY_KIND for column in links)
 
 
 def linked_types(kind: ResourceKind) -> Iterator[GVR]:
@@ -127,7 +131,7 @@ def types_of(segments: Iterable[str]) -> Iterator[GVR]:
 
 
 async def prepare_links(
-    kind: ResourceKind, links: Links, entries: Iterable[Entry[Any]], *, seconds: float
+    kind: ResourceKind, links: LinkResolver, entries: Iterable[Entry[Any]], *, seconds: float
 ) -> None:
     """Wait up to `seconds` for the first lists of the types that these entries link to."""
     runtime = links.access.cluster.runtime

@@ -47,7 +47,7 @@ def log_url(cluster: str, segment: str, key: Key, container: str = "") -> str:
     return f"{url}?{urlencode({name: value for name, value in given.items() if value})}#end"
 
 
-def log_of_labels_url(cluster: str, namespace: str, label: str) -> str:
+def label_log_url(cluster: str, namespace: str, label: str) -> str:
     """Return the URL of the newest log lines of the pods that match a label selector."""
     url = reverse("log_of_labels", args=(cluster, namespace))
     return f"{url}?{urlencode({'label': label, 'timestamps': '1'})}#end"
@@ -67,7 +67,7 @@ def terminal_url(
     return f"{url}?{query}" if query else url
 
 
-def starting_url(cluster: str, key: Key, container: str) -> str:
+def container_startup_url(cluster: str, key: Key, container: str) -> str:
     """Return the URL of the page that waits for a container to start and then opens its terminal."""
     url = reverse("starting", args=(cluster, key.namespace, PODS.resource, key.name))
     return f"{url}?{urlencode({'container': container})}"
@@ -105,7 +105,7 @@ def openapi_url(cluster: str, gvr: GVR, kind: str) -> str:
     return reverse("openapi", args=(cluster, gvr.group or "core", gvr.version, kind))
 
 
-def lead_to(segment: str, page_of: PageOf) -> None:
+def register_object_page(segment: str, page_of: PageOf) -> None:
     """Register the pages that represent objects of a kind instead of their detail page."""
     _pages[segment] = page_of
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from console.kube.cachewait import wait_for_cache
 from console.kube.gvr import GVR, Key
-from console.ui.actions import Context, Done
+from console.ui.actions import ActionContext, ActionSucceeded
 from console.ui.kind import segment_of
 from console.ui.links import object_url
 
@@ -21,7 +21,9 @@ def new_name(stem: str) -> str:
     return f"{stem[:STEM].rstrip('-.')}-{secrets.token_hex(3)}"
 
 
-async def make(context: Context, gvr: GVR, body: Mapping[str, Any], text: str) -> Done:
+async def create_object(
+    context: ActionContext, gvr: GVR, body: Mapping[str, Any], text: str
+) -> ActionSucceeded:
     """Create the object and redirect to its page if the viewer can list its kind. `text` is the
     success message.
     """
@@ -31,7 +33,7 @@ async def make(context: Context, gvr: GVR, body: Mapping[str, Any], text: str) -
     )
     access, key = context.access, Key(project, name)
     if not access.can("list", gvr, namespace=project):
-        return Done(text)
+        return ActionSucceeded(text)
     informer = access.cluster.runtime.informer(gvr)
     await wait_for_cache(informer, key, made["metadata"]["resourceVersion"])
-    return Done(text, object_url(access.cluster.name, segment_of(gvr), key))
+    return ActionSucceeded(text, object_url(access.cluster.name, segment_of(gvr), key))

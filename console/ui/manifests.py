@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from console.kube.projections.moments import moment
-from console.ui.text import visible
+from console.kube.projections.moments import valid_time
+from console.ui.text import escape_invisible
 
 #: Maximum characters of a text in a panel. The YAML tab shows the full text.
 LONGEST = 1000
@@ -22,7 +22,7 @@ def mapping(value: Any, *path: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def listed(value: Any, *path: str) -> list[Mapping[str, Any]]:
+def mappings_at(value: Any, *path: str) -> list[Mapping[str, Any]]:
     """Return the mappings in the list at `path`."""
     *parents, last = path
     found = mapping(value, *parents).get(last)
@@ -35,7 +35,7 @@ def text(value: Any) -> str:
         return str(value).lower()
     if not isinstance(value, str | int | float):
         return ""
-    found = visible(" ".join(str(value)[: LONGEST + 1].split()))
+    found = escape_invisible(" ".join(str(value)[: LONGEST + 1].split()))
     return found if len(found) <= LONGEST else f"{found[: LONGEST - 1]}…"
 
 
@@ -51,6 +51,6 @@ def number(value: Any) -> int | None:
 def time(value: Any) -> datetime | None:
     """Parse an RFC 3339 time and return it in UTC, or None."""
     try:
-        return moment(datetime.fromisoformat(value)) if isinstance(value, str) else None
+        return valid_time(datetime.fromisoformat(value)) if isinstance(value, str) else None
     except (ValueError, OverflowError):
         return None

@@ -10,7 +10,7 @@ MASK = "••••••"
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-def masked(manifest: dict[str, Any], paths: Iterable[tuple[str, ...]]) -> dict[str, Any]:
+def mask_values(manifest: dict[str, Any], paths: Iterable[tuple[str, ...]]) -> dict[str, Any]:
     """Mask the values at the given paths in place and return `manifest`.
 
     A mapping keeps its keys and gets masked values. Any other value is masked as a whole.

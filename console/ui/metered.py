@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import NODE_METRICS, POD_METRICS
-from console.kube.metricslist import Problem
+from console.kube.metricslist import UsageProblem
 from console.ui.access import Access
 from console.ui.gauges import Gauge, Plot
 
@@ -19,7 +19,7 @@ DOCS = "https://github.com/kubernetes-sigs/metrics-server#readme"
 
 
 @dataclass(frozen=True, slots=True)
-class NotMetered:
+class UsageNote:
     """Message about missing usage data. `url` is the documentation, or ""."""
 
     text: str | Promise
@@ -27,7 +27,7 @@ class NotMetered:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeRange:
     """A selectable time range of a plot, with the URL that shows it."""
 
     label: str
@@ -36,7 +36,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Capacity:
+class CapacityView:
     """Template context of a capacity panel.
 
     `note` is the reason why usage is missing, or None. `spans` are the selectable time ranges,
@@ -45,35 +45,35 @@ class Capacity:
 
     gauges: tuple[Gauge, ...]
     plots: tuple[Plot, ...]
-    note: NotMetered | None
-    spans: tuple[Span, ...] = ()
+    note: UsageNote | None
+    spans: tuple[TimeRange, ...] = ()
 
 
-DENIED = NotMetered(
+DENIED = UsageNote(
     gettext_lazy("You don't have permission to view resource usage (list metrics.k8s.io).")
 )
 _TEXTS = {
-    Problem.WAITING: NotMetered(gettext_lazy("Loading resource usage.")),
-    Problem.ABSENT: NotMetered(
+    UsageProblem.WAITING: UsageNote(gettext_lazy("Loading resource usage.")),
+    UsageProblem.ABSENT: UsageNote(
         gettext_lazy(
             "Resource usage is not available because metrics-server is not installed in the "
             "cluster."
         ),
         DOCS,
     ),
-    Problem.FORBIDDEN: NotMetered(
+    UsageProblem.FORBIDDEN: UsageNote(
         gettext_lazy(
             "The console does not have permission to read resource usage (list metrics.k8s.io)."
         ),
         DOCS,
     ),
-    Problem.UNAVAILABLE: NotMetered(
+    UsageProblem.UNAVAILABLE: UsageNote(
         gettext_lazy(
             "Resource usage is currently not available because metrics-server is not responding."
         ),
         DOCS,
     ),
-    Problem.UNREADABLE: NotMetered(
+    UsageProblem.UNREADABLE: UsageNote(
         gettext_lazy(
             "Resource usage is not available because the response from metrics-server could not "
             "be parsed."
@@ -84,24 +84,24 @@ _TEXTS = {
 
 
 _PAST = {
-    Problem.UNAVAILABLE: NotMetered(gettext_lazy("Prometheus is not responding.")),
-    Problem.UNREADABLE: NotMetered(
+    UsageProblem.UNAVAILABLE: UsageNote(gettext_lazy("Prometheus is not responding.")),
+    UsageProblem.UNREADABLE: UsageNote(
         gettext_lazy("The response from Prometheus could not be parsed.")
     ),
 }
 
 
-def why_no_past(problem: Problem | None) -> NotMetered | None:
+def history_note(problem: UsageProblem | None) -> UsageNote | None:
     """Return the message for a problem with the usage history, or None without a problem."""
     return None if problem is None else _PAST[problem]
 
 
-def why_not(problem: Problem | None) -> NotMetered | None:
+def usage_note(problem: UsageProblem | None) -> UsageNote | None:
     """Return the message for a problem with current usage, or None without a problem."""
     return None if problem is None else _TEXTS[problem]
 
 
-def sees_node_usage(access: Access) -> bool:
+def can_see_node_usage(access: Access) -> bool:
     return access.can("list", NODE_METRICS)
 
 

@@ -10,53 +10,53 @@ from dataclasses import dataclass
 from typing import Any
 
 from console.kube.gvr import GVR, NODES
-from console.kube.metricslist import Problem, Used
+from console.kube.metricslist import ResourceUsage, UsageProblem
 from console.kube.store import Entry
-from console.kube.usage import Reading, Usage
+from console.kube.usage import UsageReader, UsageSample
 from console.ui.access import Access
 from console.ui.kind import ResourceKind
-from console.ui.metered import DENIED, NotMetered, sees_node_usage, usage_namespaces, why_not
+from console.ui.metered import DENIED, UsageNote, can_see_node_usage, usage_namespaces, usage_note
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class UsageAccess:
     """The objects whose usage a viewer can see: those in `namespaces`, or all if None.
 
     Instances are equal for viewers who can see the same usage.
     """
 
     gvr: GVR
-    usage: Usage
+    usage: UsageReader
     namespaces: frozenset[str] | None
 
-    def read(self) -> "Meter":
-        return Meter(self, self.usage.read())
+    def read(self) -> "UsageReading":
+        return UsageReading(self, self.usage.read())
 
 
 @dataclass(frozen=True, slots=True)
-class Meter:
+class UsageReading:
     """One usage reading, restricted to one viewer's usage access."""
 
-    reach: Reach
-    reading: Reading
+    reach: UsageAccess
+    reading: UsageSample
 
     @property
-    def problem(self) -> Problem | None:
+    def problem(self) -> UsageProblem | None:
         """Reason for the missing usage, or None."""
         found = self.reading
         return found.node_problem if self.reach.gvr == NODES else found.problem
 
     @property
-    def note(self) -> NotMetered | None:
+    def note(self) -> UsageNote | None:
         """Message for the missing usage, or None if usage is available."""
-        return DENIED if self.reach.namespaces == frozenset() else why_not(self.problem)
+        return DENIED if self.reach.namespaces == frozenset() else usage_note(self.problem)
 
     @property
     def available(self) -> bool:
         """True if usage is available to the viewer."""
         return self.problem is None and self.reach.namespaces != frozenset()
 
-    def used(self, entry: Entry[Any]) -> Used | None:
+    def used(self, entry: Entry[Any]) -> ResourceUsage | None:
         """Return the object's usage, or None if it is not available to the viewer."""
         key = entry.key
         if not self.available:
@@ -67,7 +67,7 @@ class Meter:
         return self.reading.pods.get(key) if allowed is None or key.namespace in allowed else None
 
 
-def reach_of(kind: ResourceKind, access: Access) -> Reach | None:
+def usage_access_of(kind: ResourceKind, access: Access) -> UsageAccess | None:
     """Return the viewer's current usage access for a kind, or None if the kind has no usage
     metrics.
     """
@@ -75,5 +75,5 @@ def reach_of(kind: ResourceKind, access: Access) -> Reach | None:
         return None
     usage = access.cluster.usage
     if kind.gvr == NODES:
-        return Reach(NODES, usage, None if sees_node_usage(access) else frozenset())
-    return Reach(kind.gvr, usage, usage_namespaces(access))
+        return UsageAccess(NODES, usage, None if can_see_node_usage(access) else frozenset())
+    return UsageAccess(kind.gvr, usage, usage_namespaces(access))

@@ -31,7 +31,7 @@ from console.ui.kind import NAV_ENTRIES, NAV_GROUPS, ResourceKind
 from console.ui.level import Level, LevelName
 from console.ui.platform import may_list_everything
 from console.ui.projects import MANAGED, projects_in, visible_workspaces
-from console.ui.selection import brought_up
+from console.ui.selection import ensure_current
 from console.ui.viewspec import ViewSpec
 
 #: Maximum custom resource kinds shown, and examined to find visible ones. The list of
@@ -43,7 +43,7 @@ KEPT = 5000
 VIEWERS = 500
 
 
-class _Counted(NamedTuple):
+class _Count(NamedTuple):
     """The counts at one version of a store. `failing` is None for a kind without a status column."""
 
     store: "weakref.ref[Store[Any]]"
@@ -61,9 +61,9 @@ class NavCount:
     Thread-safe.
     """
 
-    latest: _Counted | None = None
+    latest: _Count | None = None
 
-    def update(self, shown: "_Shown", informer: Informer[Any] | None) -> None:
+    def update(self, shown: "_VisibleKind", informer: Informer[Any] | None) -> None:
         if informer is None or not informer.freshness.synced:
             self.latest = None
             return
@@ -74,7 +74,7 @@ class NavCount:
             return
         found = counts_of(shown.kind, informer).of(shown.allowed, shown.namespaces)
         failing = found[Severity.ERROR] if shown.kind.status_column else None
-        self.latest = _Counted(weakref.ref(store), version, sum(found.values()), failing)
+        self.latest = _Count(weakref.ref(store), version, sum(found.values()), failing)
 
     def html(self, lang: str) -> str:
         """Render the count in the active language."""
@@ -113,7 +113,7 @@ class NavGroup:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Problems:
+class ProblemCount:
     """Number of failing objects of several kinds, as far as they are counted. Thread-safe."""
 
     counts: tuple[NavCount, ...]
@@ -125,7 +125,7 @@ class Problems:
 
 
 @dataclass(slots=True, eq=False)
-class PlaceProblems:
+class LevelProblems:
     """Number of failing objects by project and workspace, of the kinds that have a rail entry.
 
     Includes only objects that the viewer can see and kinds that are cached. Thread-safe.
@@ -134,7 +134,7 @@ class PlaceProblems:
     seen: tuple[Any, ...] = ()
     failing: Counter[tuple[LevelName, str]] = field(default_factory=Counter)
 
-    def update(self, shown: Iterable["_Shown"], access: Access) -> None:
+    def update(self, shown: Iterable["_VisibleKind"], access: Access) -> None:
         informers = access.cluster.runtime.informers()
         followed = [(one, informers[one.kind.gvr]) for one in shown if one.kind.gvr in informers]
         followed = [
@@ -159,10 +159,10 @@ class PlaceProblems:
         self.seen, self.failing = seen, failing
 
 
-class PlaceProblem(NamedTuple):
+class LevelProblemCount(NamedTuple):
     """Number of failing objects of one project or workspace."""
 
-    problems: PlaceProblems
+    problems: LevelProblems
     level: LevelName
     name: str
 
@@ -184,7 +184,7 @@ class RailEntry:
     icon: str
     url: str
     current: bool
-    problems: Problems | None = None
+    problems: ProblemCount | None = None
 
 
 class _Page(NamedTuple):
@@ -205,7 +205,7 @@ class _Page(NamedTuple):
         return current == self.view or any(current.startswith(one) for one in self.also)
 
 
-class _Lists(NamedTuple):
+class _KindEntry(NamedTuple):
     """A rail entry for all kinds with this `nav.entry`. It is shown if the viewer can list at least
     one of them.
 
@@ -225,19 +225,19 @@ def _lists_any(*types: GVR) -> Callable[[Access], bool]:
 
 
 _OVERVIEW = gettext_lazy("Overview"), "gauge"
-_WORKLOADS = _Lists("workloads", "layers")
-_PODS = _Lists("pods", "box")
-_NETWORK = _Lists("network", "network")
-_CONFIG = _Lists("config", "file-sliders")
-_STORAGE = _Lists("storage", "database")
-_EVENTS = _Lists("events", "activity")
-_ACCESS = _Lists("access", "shield-check")
+_WORKLOADS = _KindEntry("workloads", "layers")
+_PODS = _KindEntry("pods", "box")
+_NETWORK = _KindEntry("network", "network")
+_CONFIG = _KindEntry("config", "file-sliders")
+_STORAGE = _KindEntry("storage", "database")
+_EVENTS = _KindEntry("events", "activity")
+_ACCESS = _KindEntry("access", "shield-check")
 _RESOURCES = gettext_lazy("More resources"), "layout-grid"
 
 #: Maximum rail entries, so that the rail never scrolls.
 MOST = 14
 #: Rail entries of each level, in display order.
-RAILS: Mapping[LevelName, tuple[_Page | _Lists, ...]] = {
+RAILS: Mapping[LevelName, tuple[_Page | _KindEntry, ...]] = {
     "platform": (
         _Page("dashboard", *_OVERVIEW),
         _Page(
@@ -247,7 +247,7 @@ RAILS: Mapping[LevelName, tuple[_Page | _Lists, ...]] = {
             may=lambda access: access.can("list", NODES),
         ),
         _Page("workspace_list", gettext_lazy("Workspaces"), "building-2", also=("workspace_new",)),
-        _Lists("users", "users", ("accounts:administration:", "access:new_account")),
+        _KindEntry("users", "users", ("accounts:administration:", "access:new_account")),
         _Page(
             "access:roles",
             gettext_lazy("Roles"),
@@ -264,15 +264,15 @@ RAILS: Mapping[LevelName, tuple[_Page | _Lists, ...]] = {
     ),
     "cluster": (
         _Page("cluster_overview", *_OVERVIEW, ("cluster",)),
-        _Lists("nodes", "server"),
-        _Lists("projects", "folder"),
+        _KindEntry("nodes", "server"),
+        _KindEntry("projects", "folder"),
         _WORKLOADS,
         _PODS,
         _NETWORK,
         _CONFIG,
         _STORAGE,
         _EVENTS,
-        _Lists("custom", "puzzle"),
+        _KindEntry("custom", "puzzle"),
         _ACCESS,
         _Page("resources", *_RESOURCES, ("cluster",)),
         _Page("cache", gettext_lazy("Cache"), "history", ("cluster",), may=may_list_everything),
@@ -311,7 +311,7 @@ RAILS: Mapping[LevelName, tuple[_Page | _Lists, ...]] = {
         _NETWORK,
         _CONFIG,
         _STORAGE,
-        _Lists("autoscaling", "scaling"),
+        _KindEntry("autoscaling", "scaling"),
         _EVENTS,
         _ACCESS,
         _Page(
@@ -323,7 +323,7 @@ RAILS: Mapping[LevelName, tuple[_Page | _Lists, ...]] = {
             # Workspaces have no quota on other clusters yet.
             lambda access: access.cluster.name == HOST,
         ),
-        _Lists("quota", "scale"),
+        _KindEntry("quota", "scale"),
         _Page("resources", *_RESOURCES, ("cluster",)),
     ),
 }
@@ -345,7 +345,7 @@ class _Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Shown:
+class _VisibleKind:
     """A kind that the viewer can list. `item` is its navigation item in the inactive state."""
 
     kind: ResourceKind
@@ -355,15 +355,15 @@ class _Shown:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Members:
+class _KindGroup:
     """The kinds of an entry or a group.
 
     The object stays the same while the viewer's permissions stay the same, so fragment caches
     can look it up by identity.
     """
 
-    kinds: tuple[_Shown, ...]
-    problems: Problems
+    kinds: tuple[_VisibleKind, ...]
+    problems: ProblemCount
 
 
 def nav(access: Access, level: Level, current: str, pins: tuple[str, ...] = ()) -> Navigation:
@@ -423,11 +423,11 @@ def _pinned(access: Access, level: Level, current: str, pins: tuple[str, ...]) -
 
 
 @lru_cache(KEPT)
-def _problems_of(shown: _Shown) -> Problems:
-    return Problems((shown.item.count,))
+def _problems_of(shown: _VisibleKind) -> ProblemCount:
+    return ProblemCount((shown.item.count,))
 
 
-def place_problems(access: Access) -> PlaceProblems:
+def level_problems(access: Access) -> LevelProblems:
     """Return the failing objects by project and workspace of the viewer's cluster. Does not start
     informers.
     """
@@ -437,7 +437,7 @@ def place_problems(access: Access) -> PlaceProblems:
     return kinds.problems
 
 
-def resources(access: Access, level: Level) -> tuple[NavGroup, ...]:
+def all_kinds(access: Access, level: Level) -> tuple[NavGroup, ...]:
     """Return every kind that the viewer can list, by group. Does not start informers."""
     informers = access.cluster.runtime.informers()
     groups = []
@@ -451,27 +451,27 @@ def resources(access: Access, level: Level) -> tuple[NavGroup, ...]:
     return tuple(groups)
 
 
-async def prepare_menu(cluster: Cluster) -> None:
+async def update_counts(cluster: Cluster) -> None:
     """Update all counts before `nav` needs them, in another thread if counting takes long."""
     for gvr, informer in cluster.runtime.informers().items():
         kind = cluster.kinds.of(gvr)
         if kind is not None and informer.freshness.synced:
-            await brought_up(counts_of(kind, informer))
+            await ensure_current(counts_of(kind, informer))
 
 
 @dataclass(frozen=True, slots=True)
-class _Kinds:
+class _VisibleKinds:
     """The built-in kinds that a viewer can list, by rail entry and by group."""
 
-    entries: Mapping[str, _Members]
-    groups: Mapping[str, _Members]
-    problems: PlaceProblems = field(default_factory=PlaceProblems)
+    entries: Mapping[str, _KindGroup]
+    groups: Mapping[str, _KindGroup]
+    problems: LevelProblems = field(default_factory=LevelProblems)
 
 
-def _kinds_of(access: Access, level: Level) -> _Kinds:
+def _kinds_of(access: Access, level: Level) -> _VisibleKinds:
     rights_version, known = access.rights_version(), tuple(access.cluster.kinds.declared)
     # Only an `Access` with a rights version can be a cache key.
-    found: Callable[..., _Kinds] = _declared if rights_version else _declared.__wrapped__
+    found: Callable[..., _VisibleKinds] = _declared if rights_version else _declared.__wrapped__
     return found(known, access, rights_version, level.cluster, level.namespace)
 
 
@@ -482,13 +482,13 @@ def _declared(
     rights_version: Hashable,
     cluster: str,
     namespace: str,
-) -> _Kinds:
+) -> _VisibleKinds:
     """Compute the kinds of a viewer. The result depends on the permissions only through `rights_version`,
     the rights version.
     """
     level = Level("cluster", cluster, namespace=namespace)
-    entries: dict[str, list[_Shown]] = {}
-    groups: dict[str, list[_Shown]] = {group: [] for group in NAV_GROUPS}
+    entries: dict[str, list[_VisibleKind]] = {}
+    groups: dict[str, list[_VisibleKind]] = {group: [] for group in NAV_GROUPS}
     for kind in _ordered(known):
         shown = _shown(kind, access, level)
         if shown is not None:
@@ -496,17 +496,17 @@ def _declared(
             # Project rails have no entries for cluster-scoped kinds.
             if kind.nav.entry and (shown.namespaces or not namespace):
                 entries.setdefault(kind.nav.entry, []).append(shown)
-    return _Kinds(
+    return _VisibleKinds(
         {name: _members(ones) for name, ones in entries.items()},
         {name: _members(ones) for name, ones in groups.items()},
     )
 
 
-def _members(shown: list[_Shown]) -> _Members:
-    return _Members(tuple(shown), Problems(tuple(one.item.count for one in shown)))
+def _members(shown: list[_VisibleKind]) -> _KindGroup:
+    return _KindGroup(tuple(shown), ProblemCount(tuple(one.item.count for one in shown)))
 
 
-def _shown(kind: ResourceKind, access: Access, level: Level) -> _Shown | None:
+def _shown(kind: ResourceKind, access: Access, level: Level) -> _VisibleKind | None:
     """Return the kind's list for the viewer, or None if the viewer can't see the kind."""
     try:
         allowed = readable(kind, access)
@@ -514,7 +514,7 @@ def _shown(kind: ResourceKind, access: Access, level: Level) -> _Shown | None:
         return None
     place = _place(kind, allowed, level)
     item = NavItem(kind.title, place.url, False, NavCount(), kind.segment, _group(kind))
-    return _Shown(kind, allowed, place.namespaces, item)
+    return _VisibleKind(kind, allowed, place.namespaces, item)
 
 
 @lru_cache(1)
@@ -566,7 +566,7 @@ def _url(kind: ResourceKind, cluster: str, namespace: str) -> str:
     return (spec.with_values("namespace", (namespace,)) if namespace else spec).url
 
 
-def _item(shown: _Shown, informers: Mapping[GVR, Informer[Any]], current: str) -> NavItem:
+def _item(shown: _VisibleKind, informers: Mapping[GVR, Informer[Any]], current: str) -> NavItem:
     shown.item.count.update(shown, informers.get(shown.kind.gvr))
     return replace(shown.item, current=True) if current == shown.kind.segment else shown.item
 

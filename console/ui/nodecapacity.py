@@ -8,12 +8,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import NODE_METRICS, PODS
-from console.kube.metricslist import Used
-from console.kube.reservations import Held, reservations_of
+from console.kube.metricslist import ResourceUsage
+from console.kube.reservations import ReservationTotal, reservations_of
 from console.kube.usage import UsageHistory
 from console.ui.decisions import Denied, readable
-from console.ui.gauges import gauges, node_room, plots
-from console.ui.metered import DENIED, Capacity, NotMetered, sees_node_usage, why_not
+from console.ui.gauges import gauges, node_capacity, plots
+from console.ui.metered import DENIED, CapacityView, UsageNote, can_see_node_usage, usage_note
 from console.ui.panels import Panel
 from console.ui.registry import kinds
 from console.ui.subject import Subject
@@ -35,12 +35,12 @@ class NodeCapacityPanel(Panel):
 
     def html(self, subject: Subject) -> SafeString:
         used, history, note = _used(subject)
-        room = node_room(subject.entry.projection)
-        found = Capacity(gauges(room, _held(subject), used), plots(history), note)
+        room = node_capacity(subject.entry.projection)
+        found = CapacityView(gauges(room, _held(subject), used), plots(history), note)
         return render_to_string("ui/_capacity.html", {"capacity": found})
 
 
-def _held(subject: Subject) -> Held | None:
+def _held(subject: Subject) -> ReservationTotal | None:
     pods, kind = subject.informers.get(PODS), kinds.by_type(PODS)
     if pods is None or kind is None or not pods.freshness.synced:
         return None
@@ -52,9 +52,9 @@ def _held(subject: Subject) -> Held | None:
     return reservations_of(pods.store).of_node(subject.key.name, None)
 
 
-def _used(subject: Subject) -> tuple[Used | None, UsageHistory, NotMetered | None]:
-    if not sees_node_usage(subject.access):
+def _used(subject: Subject) -> tuple[ResourceUsage | None, UsageHistory, UsageNote | None]:
+    if not can_see_node_usage(subject.access):
         return None, UsageHistory(), DENIED
     usage = subject.access.cluster.usage
     reading, name = usage.read(), subject.key.name
-    return reading.nodes.get(name), usage.of_node(name), why_not(reading.node_problem)
+    return reading.nodes.get(name), usage.of_node(name), usage_note(reading.node_problem)

@@ -16,11 +16,11 @@ from console.kube.gvr import Key
 from console.kube.indexes import indexes_of
 from console.kube.status import Severity
 from console.kube.store import Entry, Store
-from console.kube.usage import Reading
-from console.ui.columns import UsageColumn, told
+from console.kube.usage import UsageSample
+from console.ui.columns import UsageColumn, with_usage
 from console.ui.decisions import Readable
 from console.ui.kind import ResourceKind
-from console.ui.meters import Reach
+from console.ui.meters import UsageAccess
 from console.ui.viewspec import Values, ViewSpec
 
 #: Sort key of an object: the column's value, then the name, then the namespace.
@@ -32,7 +32,7 @@ _RUN = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ViewQuery:
     """The query of a list. Lists that differ only in direction or page have equal queries.
 
     `column` is the id of the sort column, "" for a kind that can only be sorted by name. `reach`
@@ -43,17 +43,19 @@ class Question:
     values: Values
     column: str
     readable: Readable
-    reach: Reach | None = None
+    reach: UsageAccess | None = None
 
     @classmethod
-    def of(cls, spec: ViewSpec, readable: Readable, reach: Reach | None = None) -> "Question":
+    def of(
+        cls, spec: ViewSpec, readable: Readable, reach: UsageAccess | None = None
+    ) -> "ViewQuery":
         column = spec.ordered_by
         by_usage = isinstance(spec.kind.sortable.get(column), UsageColumn)
         return cls(spec.kind, spec.values, column, readable, reach if by_usage else None)
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class ListSlice:
     """A page of a list at one point in time.
 
     `entries` is the requested slice and `total` the number of objects in all pages. `tally`
@@ -67,7 +69,7 @@ class Selection:
 
 
 class OrderedView(Derived[Any]):
-    def __init__(self, store: Store[Any], question: Question) -> None:
+    def __init__(self, store: Store[Any], question: ViewQuery) -> None:
         super().__init__(store)
         spec = ViewSpec(question.kind, "", values=question.values)
         self._status, self._readable = question.kind.status, question.readable
@@ -75,7 +77,7 @@ class OrderedView(Derived[Any]):
         self._column = question.kind.sortable.get(question.column)
         self._reach = question.reach
         # The usage reading that determined the order, if sorted by usage.
-        self._reading: Reading | None = None
+        self._reading: UsageSample | None = None
         self._within = _within(question.readable, spec.namespaces)
         self._reset()
 
@@ -99,11 +101,11 @@ class OrderedView(Derived[Any]):
         )
         return super().pending_changes + (len(self._shown) if moved else 0)
 
-    def read(self, part: slice = ALL, *, descending: bool = False) -> Selection:
+    def read(self, part: slice = ALL, *, descending: bool = False) -> ListSlice:
         with self.current():
             ranks = self._descending(part) if descending else self._order[part]
             entries = tuple(self._shown[Key(namespace, name)] for _, name, namespace in ranks)
-            return Selection(entries, len(self._order), dict(self._tally), self.resource_version)
+            return ListSlice(entries, len(self._order), dict(self._tally), self.resource_version)
 
     def _descending(self, part: slice) -> Iterable[Rank]:
         """Return the slice of the reversed column order. Objects with equal values stay sorted by
@@ -133,7 +135,7 @@ class OrderedView(Derived[Any]):
         moved = meter is not None and meter.reading is not self._reading
         if meter is not None and moved and self._column is not None:
             self._reading = meter.reading
-            self._column = told((self._column,), meter.used)[0]
+            self._column = with_usage((self._column,), meter.used)[0]
         rebuilds = self.rebuilds
         super()._catch_up()
         if moved and self.rebuilds == rebuilds:

@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from console.ui.gaps import leaving
+from console.ui.gaps import in_cached_fragment
 
 #: Marks the position of a part. The random value ensures that no other text contains the marker.
 _MARK = f"aside-{secrets.token_hex(16)}"
@@ -22,16 +22,16 @@ _MARK = f"aside-{secrets.token_hex(16)}"
 _aside: ContextVar[list[str] | None] = ContextVar("aside", default=None)
 
 
-def put_aside(html: SafeString) -> SafeString:
-    """Return a marker for `html` while `page` renders, or `html` unchanged in a cached fragment."""
+def streamed_part(html: SafeString) -> SafeString:
+    """Return a marker for `html` while `render_page` renders, or `html` unchanged in a cached fragment."""
     aside = _aside.get()
-    if aside is None or leaving():
+    if aside is None or in_cached_fragment():
         return html
     aside.append(html)
     return SafeString(_MARK)
 
 
-def page(request: HttpRequest, template: str, context: Mapping[str, Any]) -> bytes:
+def render_page(request: HttpRequest, template: str, context: Mapping[str, Any]) -> bytes:
     """Return the encoded response content, equal to the output of `render`."""
     aside: list[str] = []
     token = _aside.set(aside)

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 MOST = 256 * 1024
 
 
-def lines_of(pairs: Mapping[str, str]) -> str:
+def format_pairs(pairs: Mapping[str, str]) -> str:
     return "\n".join(f"{key}={_written(value)}" for key, value in sorted(pairs.items()))
 
 
@@ -26,7 +26,7 @@ def _written(value: str) -> str:
     return value if plain else json.dumps(value)
 
 
-class PairsField(forms.CharField):
+class KeyValueField(forms.CharField):
     """Field whose cleaned value is a dictionary.
 
     `check` returns the error message for a key and value, or "" if they are valid.

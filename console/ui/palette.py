@@ -21,7 +21,7 @@ from console.ui.kind import ResourceKind
 from console.ui.kindnames import kinds_like
 from console.ui.links import import_url
 from console.ui.nav import RailEntry
-from console.ui.search import Found, Hit
+from console.ui.search import Hit, SearchResults
 from console.ui.searchquery import SearchQuery
 from console.ui.viewspec import ViewSpec
 
@@ -52,7 +52,7 @@ class OptionGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class PaletteContext:
     """Everything available to the viewer besides kinds and objects.
 
     `pages` contains each page with the name of its level. `creations` contains the URL that
@@ -76,9 +76,9 @@ _THEMES = {
 def options_for(
     cluster: Cluster,
     query: SearchQuery,
-    found: Found,
+    found: SearchResults,
     visible: Sequence[ResourceKind],
-    offered: Offered,
+    offered: PaletteContext,
 ) -> tuple[OptionGroup, ...]:
     """Return the options for a query as groups, the most likely first, without empty groups.
 
@@ -157,7 +157,7 @@ def _all(total: int, hits: Sequence[Hit], url: str) -> Iterator[Option]:
         yield Option(_("All %(total)s") % {"total": f"{total:,}"}, url)
 
 
-def _commands(cluster: Cluster, query: SearchQuery, offered: Offered) -> Iterator[Option]:
+def _commands(cluster: Cluster, query: SearchQuery, offered: PaletteContext) -> Iterator[Option]:
     """Yield the commands that match in any supported language, so that a user can find the language
     setting when the console is in a foreign language.
     """

@@ -7,9 +7,9 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language
 
 from console.ui.columns import UsageColumn
-from console.ui.filterform import carried
+from console.ui.filterform import hidden_fields
 from console.ui.links import list_url
-from console.ui.metered import NotMetered
+from console.ui.metered import UsageNote
 from console.ui.viewspec import ViewSpec
 
 #: Number of cached forms.
@@ -17,7 +17,7 @@ KEPT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ColumnChoice:
     """A selectable column, by column id."""
 
     id: str
@@ -26,7 +26,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Picker:
+class ColumnSelectionForm:
     """The column selection form of a list.
 
     The form submits to `action` by GET with the `hidden` fields. `name` is the id of the column
@@ -38,20 +38,20 @@ class Picker:
     action: str
     hidden: tuple[tuple[str, str], ...]
     name: str
-    choices: tuple[Choice, ...]
+    choices: tuple[ColumnChoice, ...]
     default_url: str | None
     hidden_usage_columns: tuple[str, ...] = ()
-    note: NotMetered | None = None
+    note: UsageNote | None = None
 
 
-def column_picker(spec: ViewSpec, note: NotMetered | None = None) -> Picker:
+def column_picker(spec: ViewSpec, note: UsageNote | None = None) -> ColumnSelectionForm:
     """Return the column selection form. `note` is the reason for missing usage columns, if any."""
     return _picker(spec.with_page(1), note, get_language())
 
 
 # The language is a cache key because the labels are translated.
 @lru_cache(KEPT)
-def _picker(spec: ViewSpec, note: NotMetered | None, lang: str | None) -> Picker:
+def _picker(spec: ViewSpec, note: UsageNote | None, lang: str | None) -> ColumnSelectionForm:
     kind = spec.kind
     shown = {column.id: column for column in spec.shown(metered=True)}
     # Columns as declared by the kind, followed by label columns.
@@ -60,12 +60,12 @@ def _picker(spec: ViewSpec, note: NotMetered | None, lang: str | None) -> Picker
     unknown = [name for name, c in all_columns.items() if note and isinstance(c, UsageColumn)]
     for name in unknown:
         del all_columns[name]
-    return Picker(
+    return ColumnSelectionForm(
         action=list_url(spec.cluster, kind.segment),
-        hidden=carried(spec.with_columns(()), set()),
+        hidden=hidden_fields(spec.with_columns(()), set()),
         name=kind.name_column.id,
         choices=tuple(
-            Choice(name, column.label, name in shown) for name, column in all_columns.items()
+            ColumnChoice(name, column.label, name in shown) for name, column in all_columns.items()
         ),
         default_url=spec.with_columns(()).url if spec.columns else None,
         hidden_usage_columns=tuple(name for name in unknown if name in shown),

@@ -18,14 +18,14 @@ from console.kube.scopes import is_label
 from console.ui.access import Access
 from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.columns import BY_KIND
-from console.ui.decisions import check_seen
-from console.ui.following import Following
+from console.ui.decisions import check_visible
+from console.ui.following import LivePage
 from console.ui.kind import ResourceKind
 from console.ui.linked import linked_types, types_of
 from console.ui.links import detail_url
-from console.ui.meters import reach_of
+from console.ui.meters import usage_access_of
 from console.ui.panels.standard import tabs_of
-from console.ui.rights import detail_rights_key, listable, rights_key
+from console.ui.rights import detail_permissions_key, listable_key, permissions_key
 from console.ui.tabs import Tab
 from console.ui.viewspec import ViewSpec
 
@@ -35,7 +35,7 @@ MAX_URL = 16 * 1024
 MAX_CHOICE = 253
 
 
-class Place(Protocol):
+class OpenPage(Protocol):
     """A live page. `url` is its canonical URL. A page shows objects of only one `cluster`."""
 
     @property
@@ -60,7 +60,7 @@ class Place(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ListPlace:
+class ListRoute:
     """A list page. `spec` may contain errors, as on the page itself."""
 
     cluster: Cluster
@@ -76,11 +76,13 @@ class ListPlace:
         return self.spec.namespaces
 
     def rights(self, access: Access) -> Hashable:
-        return rights_key(self.kind, access, self.namespaces), reach_of(self.kind, access)
+        return permissions_key(self.kind, access, self.namespaces), usage_access_of(
+            self.kind, access
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class DetailPlace:
+class DetailRoute:
     """A tab of an object's detail page. The object may not exist.
 
     `choices` are the query parameters that select content in panels, as pairs of name and value.
@@ -123,16 +125,16 @@ class DetailPlace:
 
     def rights(self, access: Access) -> Hashable:
         self.check(access)
-        needed = [(gvr, listable(gvr, access)) for gvr in sorted(self.readable_types)]
-        return detail_rights_key(self.kind, access), tuple(needed)
+        needed = [(gvr, listable_key(gvr, access)) for gvr in sorted(self.readable_types)]
+        return detail_permissions_key(self.kind, access), tuple(needed)
 
     def check(self, access: Access) -> None:
         """Raise `Denied` if the viewer can't see the object, before the object is looked up."""
-        check_seen(self.kind, access, self.key)
+        check_visible(self.kind, access, self.key)
 
 
 @dataclass(frozen=True, slots=True)
-class PagePlace:
+class PageRoute:
     """A page that is rendered as a whole.
 
     `types` are the types that it shows. `arguments` are the URL arguments, as pairs of name and
@@ -143,7 +145,7 @@ class PagePlace:
     kind: ResourceKind
     url: str
     types: tuple[GVR, ...]
-    following: Following
+    following: LivePage
     arguments: tuple[tuple[str, Any], ...]
     params: QueryDict
 
@@ -163,13 +165,13 @@ class PagePlace:
         return self.following.etag(access, self.params, dict(self.arguments))
 
 
-def find_list(url: str) -> ListPlace | None:
+def resolve_list(url: str) -> ListRoute | None:
     """Return the list page at `url` (path and query), or None if it is not a list page."""
-    found = find_place(url)
-    return found if isinstance(found, ListPlace) else None
+    found = resolve_page(url)
+    return found if isinstance(found, ListRoute) else None
 
 
-def find_place(url: str) -> ListPlace | DetailPlace | PagePlace | None:
+def resolve_page(url: str) -> ListRoute | DetailRoute | PageRoute | None:
     """Return the live page at `url`, or None if it is not a live page."""
     path, query = _split(url)
     try:
@@ -178,8 +180,8 @@ def find_place(url: str) -> ListPlace | DetailPlace | PagePlace | None:
     except (Resolver404, SuspiciousOperation, ValueError):
         return None
     if match.view_name == "detail":
-        return find_detail(**match.kwargs, params=params)
-    following: Following | None = getattr(match.func, "following", None)
+        return detail_route(**match.kwargs, params=params)
+    following: LivePage | None = getattr(match.func, "following", None)
     if following is not None:
         return _find_page(url, following, params, match.kwargs)
     if match.view_name != "list":
@@ -188,12 +190,12 @@ def find_place(url: str) -> ListPlace | DetailPlace | PagePlace | None:
     kind = find_kind(cluster, match.kwargs["resource"])
     if cluster is None or kind is None:
         return None
-    return ListPlace(cluster, kind, ViewSpec.parse(kind, params, cluster=cluster.name))
+    return ListRoute(cluster, kind, ViewSpec.parse(kind, params, cluster=cluster.name))
 
 
 def _find_page(
-    url: str, following: Following, params: QueryDict, arguments: dict[str, Any]
-) -> PagePlace | None:
+    url: str, following: LivePage, params: QueryDict, arguments: dict[str, Any]
+) -> PageRoute | None:
     """Return the page for a view. A page without a cluster in its URL belongs to the host."""
     cluster = arguments["cluster"] if "cluster" in arguments else clusters.get(HOST)
     if cluster is None:
@@ -205,17 +207,17 @@ def _find_page(
     kind = cluster.kinds.of(types[0])
     if kind is None:
         return None
-    return PagePlace(cluster, kind, url, types, following, tuple(arguments.items()), params)
+    return PageRoute(cluster, kind, url, types, following, tuple(arguments.items()), params)
 
 
-def find_detail(
+def detail_route(
     cluster: Cluster | None,
     namespace: str,
     resource: str,
     name: str,
     tab: str = "",
     params: QueryDict | None = None,
-) -> DetailPlace | None:
+) -> DetailRoute | None:
     """Return the detail page for the parts of a URL, or None if the kind or tab does not exist.
 
     `namespace` is "" for cluster-scoped kinds. An empty `tab` means the first tab.
@@ -230,7 +232,7 @@ def find_detail(
     found = next((one for one in tabs if one.id == tab), None) if tab else tabs[0]
     if found is None:
         return None
-    return DetailPlace(
+    return DetailRoute(
         cluster, kind, Key(namespace, name), found, _choices(found, params or QueryDict())
     )
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
 
 from console.kube.status import Severity
-from console.ui.manifests import listed, mapping, number, text, texts, time
+from console.ui.manifests import mapping, mappings_at, number, text, texts, time
 
 #: Maximum containers shown per pod.
 MOST = 50
@@ -40,7 +40,7 @@ _HOW = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class Termination:
     """A terminated container. `how` is the cause in words, `reason` the exit code and Kubernetes'
     reason.
     """
@@ -53,7 +53,7 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
+class ContainerView:
     """A container of a pod or a template.
 
     `severity` and `word` are "" in a template, which has no state. `waiting` is the reason of
@@ -69,42 +69,42 @@ class Container:
     message: str
     waiting: str
     since: datetime | None
-    ended: Ended | None
-    last: Ended | None
+    ended: Termination | None
+    last: Termination | None
     restarts: int | None
     ready: bool
     spec: Mapping[str, Any]
 
 
-def containers_of(manifest: Mapping[str, Any]) -> tuple[Container, ...]:
+def containers_of(manifest: Mapping[str, Any]) -> tuple[ContainerView, ...]:
     """Return the containers in the order of the manifest, init containers first. Empty for kinds
     without pods.
     """
-    if listed(manifest, "spec", "containers"):
+    if mappings_at(manifest, "spec", "containers"):
         return tuple(_all(mapping(manifest, "spec"), mapping(manifest, "status")))
     for path in _TEMPLATES:
         spec = mapping(manifest, *path)
-        if listed(spec, "containers"):
+        if mappings_at(spec, "containers"):
             return tuple(_all(spec, None))
     return ()
 
 
-def _all(spec: Mapping[str, Any], status: Mapping[str, Any] | None) -> Iterator[Container]:
+def _all(spec: Mapping[str, Any], status: Mapping[str, Any] | None) -> Iterator[ContainerView]:
     for key, statuses, role in _GROUPS:
-        told = {text(item.get("name")): item for item in listed(status, statuses)}
-        for item in listed(spec, key)[:MOST]:
+        told = {text(item.get("name")): item for item in mappings_at(status, statuses)}
+        for item in mappings_at(spec, key)[:MOST]:
             yield _container(item, told.get(text(item.get("name"))), role, status is not None)
 
 
 def _container(
     spec: Mapping[str, Any], status: Mapping[str, Any] | None, role: str | Promise, of_a_pod: bool
-) -> Container:
+) -> ContainerView:
     sidecar = spec.get("restartPolicy") == "Always"
     limit = text(mapping(spec, "resources", "limits").get("memory"))
     waiting = mapping(status, "state", "waiting")
-    ended = ended_of(mapping(status, "state", "terminated"), limit)
+    ended = termination_of(mapping(status, "state", "terminated"), limit)
     severity, word = _state(status, ended) if of_a_pod else ("", "")
-    return Container(
+    return ContainerView(
         role=_("Sidecar") if sidecar else role,
         name=text(spec.get("name")),
         image=text(spec.get("image")),
@@ -115,14 +115,14 @@ def _container(
         waiting=text(waiting.get("reason")),
         since=time(mapping(status, "state", "running").get("startedAt")),
         ended=ended,
-        last=ended_of(mapping(status, "lastState", "terminated"), limit),
+        last=termination_of(mapping(status, "lastState", "terminated"), limit),
         restarts=number(mapping(status).get("restartCount")) or 0 if of_a_pod else None,
         ready=mapping(status).get("ready") is True,
         spec=spec,
     )
 
 
-def _state(status: Mapping[str, Any] | None, ended: Ended | None) -> tuple[str, str]:
+def _state(status: Mapping[str, Any] | None, ended: Termination | None) -> tuple[str, str]:
     state = mapping(status, "state")
     if ended is not None:
         if ended.code:
@@ -136,12 +136,12 @@ def _state(status: Mapping[str, Any] | None, ended: Ended | None) -> tuple[str, 
     return (Severity.PROGRESS if starting else Severity.ERROR).value, _("Waiting")
 
 
-def ended_of(terminated: Mapping[str, Any], memory_limit: str = "") -> Ended | None:
+def termination_of(terminated: Mapping[str, Any], memory_limit: str = "") -> Termination | None:
     """Return the details of a terminated state, or None if the container is not terminated."""
     if not terminated:
         return None
     code, reason = number(terminated.get("exitCode")) or 0, text(terminated.get("reason"))
-    return Ended(
+    return Termination(
         code=code,
         how=_how(code, reason, memory_limit),
         reason=", ".join(part for part in (f"exit {code}", reason) if part),
@@ -168,7 +168,7 @@ def _how(code: int, reason: str, memory_limit: str) -> str:
 def ports_of(spec: Mapping[str, Any]) -> list[str]:
     """Return the ports, for example `8080/TCP http`."""
     found = []
-    for port in listed(spec, "ports")[:MOST]:
+    for port in mappings_at(spec, "ports")[:MOST]:
         shown = f"{text(port.get('containerPort'))}/{text(port.get('protocol')) or 'TCP'}"
         found.append(f"{shown} {text(port.get('name'))}".strip())
     return found

@@ -11,7 +11,7 @@ from typing import Any
 from console.kube.gvr import GVR, PODS, SERVICES, Key
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
-from console.ui.manifests import listed, mapping, number, text
+from console.ui.manifests import mapping, mappings_at, number, text
 from console.ui.network.ports import HIGHEST
 from console.ui.podspecs import MOST
 
@@ -49,10 +49,10 @@ def _declared(gvr: GVR, spec: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, 
     """Yield each port declaration with the name of its number field."""
     if gvr == PODS:
         for group in _GROUPS:
-            for container in listed(spec, group)[:MOST]:
-                yield from ((port, "containerPort") for port in listed(container, "ports"))
+            for container in mappings_at(spec, group)[:MOST]:
+                yield from ((port, "containerPort") for port in mappings_at(container, "ports"))
     elif gvr == SERVICES and spec.get("type") != "ExternalName":
-        yield from ((port, "port") for port in listed(spec, "ports"))
+        yield from ((port, "port") for port in mappings_at(spec, "ports"))
 
 
 def scheme_of(number: object, name: str = "") -> str:

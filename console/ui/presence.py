@@ -8,7 +8,7 @@ from console.ui.clusters import Cluster
 
 
 @dataclass(frozen=True, slots=True)
-class Presence:
+class UserSession:
     """A user's session or token after the request.
 
     `lasts` returns True while the session or token still belongs to the same user. `access_in`

@@ -6,7 +6,7 @@ from typing import Literal
 NEARLY, FULL = 80, 100
 
 
-def pressure(share: int | None) -> Literal["", "warn", "error"]:
+def usage_severity(share: int | None) -> Literal["", "warn", "error"]:
     """Return the severity for a percentage. `share` is None if unknown."""
     if share is None or share < NEARLY:
         return ""

@@ -70,7 +70,7 @@ def _visible(access: Access) -> frozenset[str]:
     return found if known is None else known
 
 
-def may_be_project(access: Access, namespace: str) -> bool:
+def can_access_project(access: Access, namespace: str) -> bool:
     """Return False if the viewer can see that the namespace does not exist, or has no permissions
     in it.
     """
@@ -115,10 +115,10 @@ def workspace_of(access: Access, namespace: str) -> str:
 
 def may_see_workspace(access: Access, workspace: str) -> bool:
     """Return True if the viewer's Kubernetes permissions on the host allow reading the workspace."""
-    return on_host(access).can("get", WORKSPACES, name=workspace)
+    return host_access(access).can("get", WORKSPACES, name=workspace)
 
 
-def on_host(access: Access) -> Access:
+def host_access(access: Access) -> Access:
     """Return the viewer's access on the host cluster, where workspaces are stored."""
     host = clusters.get(HOST)
     return access if host is None or host is access.cluster else host.access_for(access.identity)
@@ -126,7 +126,7 @@ def on_host(access: Access) -> Access:
 
 def visible_workspaces(access: Access) -> tuple[str, ...]:
     """Return the names of the workspaces that the viewer can see, sorted."""
-    access = on_host(access)
+    access = host_access(access)
     informer = access.cluster.runtime.informers().get(WORKSPACES)
     if informer is None or not informer.freshness.synced:
         return ()

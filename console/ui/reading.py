@@ -18,7 +18,7 @@ from console.kube.informer import Informer
 from console.kube.livelist import LiveList
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.decisions import Denied, NotArrived, Readable, readable, whole_namespaces
+from console.ui.decisions import Denied, NotLoaded, Readable, readable, whole_namespaces
 from console.ui.freshness import live_state
 from console.ui.generic import GenericKind
 from console.ui.kind import ResourceKind
@@ -34,7 +34,7 @@ class TooManyProjects(Exception):
     """
 
 
-def source_of(kind: ResourceKind, access: Access) -> Hashable:
+def source_key(kind: ResourceKind, access: Access) -> Hashable:
     """Return a value that is equal for viewers who share an object source.
 
     Raise `UnknownKind` for a type that no longer exists.
@@ -53,7 +53,7 @@ def _shared(kind: ResourceKind, access: Access) -> Informer[Any] | None:
 
 
 @contextmanager
-def objects_of(
+def open_source(
     kind: ResourceKind,
     access: Access,
     namespaces: tuple[str, ...] = (),
@@ -113,7 +113,7 @@ def _as_viewer(
 
 
 @asynccontextmanager
-async def listed(
+async def open_loaded_source(
     kind: ResourceKind,
     access: Access,
     namespaces: tuple[str, ...] = (),
@@ -123,14 +123,14 @@ async def listed(
     seconds: float,
     alone: bool = False,
 ) -> AsyncIterator[Informer[Any]]:
-    """Open the object source like `objects_of`, and wait up to `seconds` for the objects.
+    """Open the object source like `open_source`, and wait up to `seconds` for the objects.
 
     A read with `alone` is a single request and uses the request timeout instead. Raise the
-    exceptions of `objects_of`, and `Denied` if kube-apiserver rejects the viewer's request.
+    exceptions of `open_source`, and `Denied` if kube-apiserver rejects the viewer's request.
     """
     if not kind.private:
         await access.cluster.runtime.wait_synced(kind.gvr, timeout=seconds)
-    with objects_of(kind, access, namespaces, key, allowed, alone=alone) as informer:
+    with open_source(kind, access, namespaces, key, allowed, alone=alone) as informer:
         if isinstance(informer, LiveList):
             try:
                 await informer.wait(timeout=CALL_TIMEOUT if alone else seconds)
@@ -139,19 +139,19 @@ async def listed(
         yield informer
 
 
-def cut_of(informer: Informer[Any]) -> int | None:
+def truncated_at(informer: Informer[Any]) -> int | None:
     """Return the number of objects read from a truncated list, or None if the list is complete."""
     cut = isinstance(informer, LiveList) and informer.truncated
     return len(informer.store) if cut else None
 
 
-def check_not_refused(kind: ResourceKind, informer: Informer[Any]) -> None:
+def check_access_not_denied(kind: ResourceKind, informer: Informer[Any]) -> None:
     """Raise `Denied` if kube-apiserver rejected the viewer's last request for these objects."""
     if isinstance(informer, LiveList) and informer.refusal is not None:
         raise Denied(informer.refused_verb, kind.gvr)
 
 
-class NotListed(NotArrived):
+class ListNotLoaded(NotLoaded):
     """The kind's first list is not loaded, so it is unknown whether the object exists."""
 
     def __init__(self, kind: ResourceKind, informer: Informer[Any]) -> None:
@@ -178,11 +178,13 @@ async def find_entry(
 ) -> Entry[Any] | None:
     """Return an object, or None if it does not exist. The caller must check access first.
 
-    Raise the exceptions of `listed`, and `NotListed`.
+    Raise the exceptions of `open_loaded_source`, and `ListNotLoaded`.
     """
     namespaces = (key.namespace,) if key.namespace else ()
-    async with listed(kind, access, namespaces, key, seconds=seconds, alone=True) as informer:
+    async with open_loaded_source(
+        kind, access, namespaces, key, seconds=seconds, alone=True
+    ) as informer:
         entry = informer.store.get(key)
         if entry is None and not informer.freshness.synced:
-            raise NotListed(kind, informer)
+            raise ListNotLoaded(kind, informer)
         return entry

@@ -7,17 +7,17 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.errors import Conflict, Overtaken
+from console.kube.errors import ChangedConcurrently, Conflict
 from console.kube.gvr import SERVICE_ACCOUNTS, Key
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
 from console.ui.forms import ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl_patch
-from console.ui.manifests import listed
-from console.ui.relations.seeing import Seeing
+from console.ui.manifests import mappings_at
+from console.ui.relations.seeing import VisibleType
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: Secret types that the kubelet uses to pull images.
 TYPES = ("kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg")
@@ -68,18 +68,18 @@ class SetDefaultRegistry(Action):
         return kubectl_patch(SERVICE_ACCOUNTS, account, _patch(data["there"], key.name))
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        account = Seeing(subject, SERVICE_ACCOUNTS).get(Key(subject.key.namespace, ACCOUNT))
-        there = listed(account.original(), _FIELD) if account is not None else None
+        account = VisibleType(subject, SERVICE_ACCOUNTS).get(Key(subject.key.namespace, ACCOUNT))
+        there = mappings_at(account.original(), _FIELD) if account is not None else None
         return RegistryForm(data, there)
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         await context.fetch()
         where = Key(context.key.namespace, ACCOUNT)._asdict()
         for _try in range(_TRIES):
             account = await context.client.get(SERVICE_ACCOUNTS, **where, audit_id=context.audit_id)
             body = {
                 "metadata": {"resourceVersion": account["metadata"]["resourceVersion"]},
-                **_patch(listed(account, _FIELD), context.key.name),
+                **_patch(mappings_at(account, _FIELD), context.key.name),
             }
             try:
                 await context.client.patch(
@@ -87,9 +87,11 @@ class SetDefaultRegistry(Action):
                 )
             except Conflict:
                 continue
-            words = {"name": visible(context.key.name)}
-            return Done(_("New pods in the project now use %(name)s to pull images.") % words)
-        raise Overtaken
+            words = {"name": escape_invisible(context.key.name)}
+            return ActionSucceeded(
+                _("New pods in the project now use %(name)s to pull images.") % words
+            )
+        raise ChangedConcurrently
 
 
 def _patch(there: Sequence[Any], name: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from console.kube.gvr import GVR
 from console.ui.actions import Action
 from console.ui.columns import Column, NameColumn, StatusColumn, UsageColumn
-from console.ui.columns.links import find_by_kind
+from console.ui.columns.links import register_kind
 from console.ui.filters import Filter, StatusFilter
 from console.ui.kind import (
     COMMON_ACTIONS,
@@ -22,7 +22,7 @@ from console.ui.kind import (
     Scope,
     segment_of,
 )
-from console.ui.links import lead_to
+from console.ui.links import register_object_page
 
 K = TypeVar("K", bound=type[ResourceKind])
 
@@ -42,7 +42,7 @@ _REQUIRED: dict[str, type | tuple[type, ...]] = {
 RESERVED_PARAMS = frozenset({"columns", "sort", "page", "limit", "format"})
 
 
-class WrongDeclaration(TypeError):
+class InvalidKindDeclaration(TypeError):
     """Invalid declaration of a kind. `str()` lists all problems."""
 
 
@@ -54,12 +54,12 @@ class Registry:
         self._called: dict[str, ResourceKind] = {}
 
     def add(self, cls: type[ResourceKind]) -> ResourceKind:
-        """Register a kind. Raise `WrongDeclaration` if it is invalid."""
+        """Register a kind. Raise `InvalidKindDeclaration` if it is invalid."""
         problems = list(_problems(cls))
         if not problems and (segment := segment_of(cls.gvr)) in self._kinds:
             problems = [f"{segment} is already declared"]
         if problems:
-            raise WrongDeclaration(f"{cls.__qualname__}: {'; '.join(problems)}")
+            raise InvalidKindDeclaration(f"{cls.__qualname__}: {'; '.join(problems)}")
         kind = self._kinds[segment_of(cls.gvr)] = cls()
         if "." not in kind.gvr.group or kind.gvr.group.endswith(".k8s.io"):
             self._called[kind.api_kind] = kind
@@ -95,9 +95,9 @@ kinds = Registry()
 def register(cls: K) -> K:
     """Register a kind. For use as a class decorator."""
     kind = kinds.add(cls)
-    lead_to(kind.segment, kind.page_url)
+    register_object_page(kind.segment, kind.page_url)
     if kind.by_kind:
-        find_by_kind(kind.api_kind, kind.segment, namespaced=kind.view.namespaced)
+        register_kind(kind.api_kind, kind.segment, namespaced=kind.view.namespaced)
     return cls
 
 
@@ -113,10 +113,10 @@ def _problems(cls: type[ResourceKind]) -> Iterator[str]:
             yield f"unknown navigation group {cls.nav.group!r}"
         if cls.nav.entry not in ("", *NAV_ENTRIES):
             yield f"unknown navigation entry {cls.nav.entry!r}"
-        yield from _strangers("measured", cls.measured, UsageColumn)
+        yield from _wrong_types("measured", cls.measured, UsageColumn)
         yield from _column_problems([*cls.columns, *cls.measured])
         yield from _filter_problems(cls)
-        yield from _strangers("actions", cls.actions, Action)
+        yield from _wrong_types("actions", cls.actions, Action)
         offered = (*COMMON_ACTIONS, *cls.actions)
         names = [action.name for action in offered if isinstance(action, Action)]
         yield from _duplicates("action", names)
@@ -124,7 +124,7 @@ def _problems(cls: type[ResourceKind]) -> Iterator[str]:
 
 def _column_problems(columns: object) -> Iterator[str]:
     declared = list(columns) if isinstance(columns, (list, tuple)) else []
-    yield from _strangers("columns", declared, Column)
+    yield from _wrong_types("columns", declared, Column)
     declared = [column for column in declared if isinstance(column, Column)]
     yield from _duplicates("column", [column.id for column in declared])
     if sum(isinstance(column, NameColumn) for column in declared) != 1:
@@ -139,7 +139,7 @@ def _column_problems(columns: object) -> Iterator[str]:
 
 
 def _filter_problems(cls: type[ResourceKind]) -> Iterator[str]:
-    yield from _strangers("filters", cls.filters, Filter)
+    yield from _wrong_types("filters", cls.filters, Filter)
     params = [item.param for item in cls().every_filter if isinstance(item, Filter)]
     yield from _duplicates("filter", params)
     yield from (f"filter {name} uses a reserved name" for name in params if name in RESERVED_PARAMS)
@@ -148,7 +148,7 @@ def _filter_problems(cls: type[ResourceKind]) -> Iterator[str]:
         yield "a StatusFilter requires a StatusColumn"
 
 
-def _strangers(where: str, items: object, expected: type) -> Iterator[str]:
+def _wrong_types(where: str, items: object, expected: type) -> Iterator[str]:
     for item in items if isinstance(items, (list, tuple)) else ():
         if not isinstance(item, expected):
             yield f"{where} contains {item!r}, which is not of type {expected.__name__}"

@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 from django.utils.translation import gettext_lazy
 
-from console.ui.actions import Action, Context, Outcome, Page, Permission
+from console.ui.actions import Action, ActionContext, ActionPage, Outcome, Permission
 from console.ui.kind import NAV_GROUPS, ResourceKind
 from console.ui.links import list_url, object_url
 from console.ui.manifests import mapping
 from console.ui.panels.yaml import LARGEST
-from console.ui.text import visible_block
+from console.ui.text import escape_invisible_lines
 from console.ui.threads import in_thread
 from console.ui.yamltext import yaml_text
 
@@ -26,7 +26,7 @@ SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class RevealedValue:
     """A value of a Secret.
 
     `text` is safe to display, and None for binary data. `encoded` is the base64 form, or "" if
@@ -54,7 +54,7 @@ class Reveal(Action):
     requires_uid = False
     audit_verb = ("reveal", "")
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         kind, key = context.kind, context.key
         manifest = await context.client.get(
             kind.gvr, namespace=key.namespace, name=key.name, audit_id=context.audit_id
@@ -62,7 +62,7 @@ class Reveal(Action):
         cluster = context.access.cluster.name
         # A value may have a million characters.
         shown = await in_thread(_shown, kind, manifest)
-        return Page(
+        return ActionPage(
             "console/reveal.html",
             {
                 "kind": kind.view,
@@ -82,24 +82,24 @@ def _shown(kind: ResourceKind, manifest: dict[str, Any]) -> dict[str, Any]:
     if isinstance(metadata, dict):
         metadata.pop("managedFields", None)
     fits = len(msgspec.json.encode(manifest)) <= LARGEST
-    return {"values": values(manifest), "yaml": yaml_text(kind, manifest) if fits else ""}
+    return {"values": revealed_values(manifest), "yaml": yaml_text(kind, manifest) if fits else ""}
 
 
-def values(manifest: Mapping[str, Any]) -> list[Value]:
+def revealed_values(manifest: Mapping[str, Any]) -> list[RevealedValue]:
     """Return the values in `data`, sorted by key."""
     return [_value(key, found) for key, found in sorted(mapping(manifest, "data").items())]
 
 
-def _value(key: str, encoded: object) -> Value:
+def _value(key: str, encoded: object) -> RevealedValue:
     # Go writes empty byte slices as null.
     given = encoded if isinstance(encoded, str) else ""
     try:
         content = base64.b64decode(given, validate=True)
     except ValueError:
-        return Value(key, len(given), None, given)
+        return RevealedValue(key, len(given), None, given)
     try:
         text = content.decode()
     except UnicodeDecodeError:
-        return Value(key, len(content), None, given)
-    shown = visible_block(text)
-    return Value(key, len(content), shown, "" if shown == text else given)
+        return RevealedValue(key, len(content), None, given)
+    shown = escape_invisible_lines(text)
+    return RevealedValue(key, len(content), shown, "" if shown == text else given)

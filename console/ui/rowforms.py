@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from console.ui.forms import CheckField, ChoiceField, ConsoleForm
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: Maximum existing items on one page, and maximum new items.
 MOST, MOST_NEW = 64, 24
@@ -24,7 +24,7 @@ MakeFields = Callable[[Mapping[str, Any]], Mapping[str, forms.Field]]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FormRow:
     """A rendered row. `remove` is None for a new one."""
 
     title: str
@@ -33,7 +33,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class SubmittedRow:
     """A submitted row.
 
     `name` is the prefix of its field names. `at` is the index of the existing item, None for a
@@ -51,7 +51,7 @@ class Given:
         return any(self.values[part] != begins[part] for part in parts)
 
 
-class Rows:
+class FormRows:
     """Rows of fields named `{stem}-{number}-{part}` in a form.
 
     `found` contains the initial values of the existing items and `titles` their titles.
@@ -108,25 +108,25 @@ class Rows:
         """Return True if the field belongs to a row."""
         return name.startswith(f"{self.stem}-")
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[FormRow]:
         for n, title in enumerate(self._titles):
             remove = self._form[self._name(n, "remove")] if self.add else None
-            yield Row(visible(title), self._fields(n), remove)
+            yield FormRow(escape_invisible(title), self._fields(n), remove)
         for n in self._new:
-            yield Row(self._new_title, self._fields(n))
+            yield FormRow(self._new_title, self._fields(n))
 
     @property
-    def template_row(self) -> Row:
+    def template_row(self) -> FormRow:
         """Template row that scripts copy. Its fields are not submitted."""
         made = self._make({}).items()
         fields = (field.get_bound_field(self._form, self._name(ANY, part)) for part, field in made)
-        return Row(self._new_title, tuple(fields))
+        return FormRow(self._new_title, tuple(fields))
 
     @property
     def _new_title(self) -> str:
         return pgettext("row", "New")
 
-    def rows_to_keep(self) -> Iterator[Given]:
+    def rows_to_keep(self) -> Iterator[SubmittedRow]:
         """Yield the rows to keep, in order: existing rows not marked for removal, then non-empty
         new rows.
 
@@ -135,15 +135,15 @@ class Rows:
         rows = [*self._given()]
         return _in_order(rows) if POSITION in self._parts else iter(rows)
 
-    def _given(self) -> Iterator[Given]:
+    def _given(self) -> Iterator[SubmittedRow]:
         known = range(len(self._found))
         for n in (*known, *self._new):
             values = {part: self._value(n, part) for part in self._parts}
             if n in known:
                 if not self._form.cleaned_data.get(self._name(n, "remove")):
-                    yield Given(f"{self.stem}-{n}", n, self._found[n], values)
+                    yield SubmittedRow(f"{self.stem}-{n}", n, self._found[n], values)
             elif any(values[part] for part in self._parts if part not in self._unsaid):
-                yield Given(f"{self.stem}-{n}", None, {}, values)
+                yield SubmittedRow(f"{self.stem}-{n}", None, {}, values)
 
     def _value(self, number: int, part: str) -> Any:
         found = self._form.cleaned_data.get(self._name(number, part))
@@ -161,7 +161,7 @@ class Rows:
         return f"{self.stem}-{number}-{part}"
 
 
-def given_again(rows: Sequence[Given], part: str) -> frozenset[str]:
+def duplicated(rows: Sequence[SubmittedRow], part: str) -> frozenset[str]:
     """Return the `name` of each row whose value of a field was changed to a value that another row
     has as well.
 
@@ -171,7 +171,7 @@ def given_again(rows: Sequence[Given], part: str) -> frozenset[str]:
     return frozenset(r.name for r in rows if numbers[r.values[part]] > 1 and r.changed(part))
 
 
-def _in_order(rows: Sequence[Given]) -> Iterator[Given]:
+def _in_order(rows: Sequence[SubmittedRow]) -> Iterator[SubmittedRow]:
     """Insert the moved rows at their new positions. The other rows keep their relative order."""
     moved = [row for row in rows if row.values[POSITION] and row.changed(POSITION)]
     names = {row.name for row in moved}

@@ -13,17 +13,17 @@ from typing import Any
 from django.utils.functional import Promise
 
 from console.kube.gvr import Key
-from console.kube.metricslist import Used
+from console.kube.metricslist import ResourceUsage
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import BULK, Action, Link, Permission
 from console.ui.chosen import shown_columns
-from console.ui.columns import Align, Column, told
-from console.ui.columns.links import Linked
+from console.ui.columns import Align, Column, with_usage
+from console.ui.columns.links import ResolvedLink
 from console.ui.kind import ResourceKind
-from console.ui.linked import Links, linked
+from console.ui.linked import LinkResolver, with_link_targets
 from console.ui.links import object_url
-from console.ui.meters import Meter
+from console.ui.meters import UsageReading
 from console.ui.text import dom_id
 
 #: Number of cached rows. Each takes a few kilobytes with its rendered fragments.
@@ -83,7 +83,7 @@ class ActionBar:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ListRow:
     """A row of a list.
 
     `id` is the HTML element's id, `key` is "namespace/name" or "name", `url` is the object's
@@ -116,10 +116,10 @@ def make_row(
     access: Access,
     entry: Entry[Any],
     chosen: tuple[str, ...] = (),
-    meter: Meter | None = None,
+    meter: UsageReading | None = None,
     everywhere: frozenset[Permission] = frozenset(),
-    links: Links | None = None,
-) -> Row:
+    links: LinkResolver | None = None,
+) -> ListRow:
     """Return the row of an object for a viewer, based on the viewer's current permissions.
 
     Rows are shared by viewers with the same permissions. `chosen` contains the selected columns,
@@ -140,7 +140,7 @@ def make_row(
     )
     used = (meter.used(entry),) if meter is not None and meter.available else ()
     columns = shown_columns(kind, chosen, bool(used))
-    leads = (links or Links(access)).resolve_columns(columns, entry)
+    leads = (links or LinkResolver(access)).resolve_columns(columns, entry)
     return _row(kind, cluster, entry, allowed, chosen, used, leads)
 
 
@@ -152,14 +152,14 @@ def _row(
     entry: Entry[Any],
     allowed: tuple[str, ...],
     chosen: tuple[str, ...],
-    used: tuple[Used | None] | tuple[()],
-    leads: tuple[Linked, ...],
-) -> Row:
+    used: tuple[ResourceUsage | None] | tuple[()],
+    leads: tuple[ResolvedLink, ...],
+) -> ListRow:
     columns = shown_columns(kind, chosen, bool(used))
     if leads:
-        columns = linked(columns, leads)
+        columns = with_link_targets(columns, leads)
     if used:
-        columns = told(columns, lambda _entry: used[0])
+        columns = with_usage(columns, lambda _entry: used[0])
     key, status = entry.key, kind.status(entry)
     split = kind.name_column.split(entry)
     severity, word = (status.severity.value, status.word) if status else ("", "")
@@ -170,7 +170,7 @@ def _row(
         allowed,
         [tuple(one) for one in leads],
     )
-    return Row(
+    return ListRow(
         id=dom_id(kind.segment, str(key)),
         key=str(key),
         name=key.name,

@@ -71,7 +71,7 @@ def why_unschedulable(message: str) -> str:
     if message.startswith("no nodes available"):
         return _("No node found: the cluster has no nodes.")
     found = _MESSAGE.match(message)
-    against = list(_against(found[2])) if found is not None else []
+    against = list(_reasons(found[2])) if found is not None else []
     if found is None or not against:
         return ""
     total = int(found[1])
@@ -84,15 +84,15 @@ def why_unschedulable(message: str) -> str:
     return sentence % words
 
 
-def _against(text: str) -> Iterator[str]:
+def _reasons(text: str) -> Iterator[str]:
     for part in _BETWEEN.split(text):
         number, _space, reason = part.partition(" ")
         if number.isdecimal():
-            words = {"what": _said(reason.strip()), "count": f"{int(number):,}"}
+            words = {"what": _reason_text(reason.strip()), "count": f"{int(number):,}"}
             yield pgettext("what speaks against nodes", "%(what)s (%(count)s)") % words
 
 
-def _said(reason: str) -> str | Promise:
+def _reason_text(reason: str) -> str | Promise:
     taint = _TAINT.match(reason)
     if taint is not None:
         name = "=".join(part.strip() for part in taint.groups() if part and part.strip())

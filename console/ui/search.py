@@ -15,11 +15,11 @@ from console.kube.selectors import Requirement
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.bestmatches import best_of
-from console.ui.columns.links import Target, target_url
+from console.ui.columns.links import LinkTarget, target_url
 from console.ui.columns.status import StatusText
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.filters import label_line
-from console.ui.haystacks import Match, haystacks_of
+from console.ui.haystacks import BlockMatch, search_index_of
 from console.ui.kind import NAV_GROUPS, KindView, ResourceKind
 from console.ui.names import SplitName
 from console.ui.registry import kinds
@@ -63,7 +63,7 @@ class HitGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResults:
     groups: tuple[HitGroup, ...] = ()
 
     @property
@@ -74,10 +74,10 @@ class Found:
 def searchable(access: Access) -> list[Searchable]:
     """Return the built-in kinds that the viewer can search, in menu order."""
     ordered = sorted(kinds, key=lambda kind: (_GROUPS[kind.nav.group], kind.nav.order))
-    return searchable_of(ordered, access)
+    return searchable_among(ordered, access)
 
 
-def searchable_of(some: Iterable[ResourceKind], access: Access) -> list[Searchable]:
+def searchable_among(some: Iterable[ResourceKind], access: Access) -> list[Searchable]:
     """Return the kinds that the viewer can search."""
     found = []
     for kind in some:
@@ -94,20 +94,22 @@ def search(
     *,
     cluster: str,
     first: int = FIRST,
-) -> Found:
+) -> SearchResults:
     """Return the best results of each kind.
 
     The kind named in the query comes first, followed by the kinds with the best-matching object
     names.
     """
     if query.empty or query.error:
-        return Found()
+        return SearchResults()
     ranked = [
         (one.kind is not query.kind, rank, at, group)
         for at, (one, informer) in enumerate(where)
         for rank, group in _of_kind(query, one, informer, cluster, first)
     ]
-    return Found(tuple(group for *_rank, group in sorted(ranked, key=lambda item: item[:3])))
+    return SearchResults(
+        tuple(group for *_rank, group in sorted(ranked, key=lambda item: item[:3]))
+    )
 
 
 def _of_kind(
@@ -116,7 +118,7 @@ def _of_kind(
     kind = one.kind
     words, requirements = query.words_for(kind), _requirements(query)
     lines = [line for requirement in requirements if (line := label_line(requirement))]
-    found = haystacks_of(kind.search, informer).find((*words, *lines), one.readable)
+    found = search_index_of(kind.search, informer).find((*words, *lines), one.readable)
     for requirement in requirements:
         if not label_line(requirement):
             found = _labelled(found, requirement, informer)
@@ -134,8 +136,8 @@ def _requirements(query: SearchQuery) -> list[Requirement]:
 
 
 def _labelled(
-    found: Sequence[Match], requirement: Requirement, informer: Informer[Any]
-) -> list[Match]:
+    found: Sequence[BlockMatch], requirement: Requirement, informer: Informer[Any]
+) -> list[BlockMatch]:
     """Filter matches by a label requirement that the search index can't answer."""
     get = informer.store.get
 
@@ -146,7 +148,7 @@ def _labelled(
     masks = [
         (block, sum(1 << at for at in bits(mask) if meets(block.keys[at]))) for block, mask in found
     ]
-    return [Match(block, mask) for block, mask in masks if mask]
+    return [BlockMatch(block, mask) for block, mask in masks if mask]
 
 
 def _hit(kind: ResourceKind, cluster: str, entry: Entry[Any]) -> Hit:
@@ -156,5 +158,5 @@ def _hit(kind: ResourceKind, cluster: str, entry: Entry[Any]) -> Hit:
         namespace=key.namespace,
         status=column.value(entry) if column is not None else None,
         created=entry.projection.created,
-        url=target_url(cluster, Target(kind.segment, key.namespace, key.name)),
+        url=target_url(cluster, LinkTarget(kind.segment, key.namespace, key.name)),
     )

@@ -16,7 +16,7 @@ from console.ui.clusterkinds import Kinds
 from console.ui.kind import ResourceKind
 from console.ui.kindnames import kind_named
 from console.ui.viewspec import ViewSpec
-from console.ui.words import spoken
+from console.ui.words import translate_message
 
 #: Maximum characters of a query, and maximum label conditions.
 MAX_LENGTH, MAX_LABELS = 253, 10
@@ -74,7 +74,7 @@ def parse_search(kinds: Kinds, text: str) -> SearchQuery:
         try:
             selector = _selector(token)
         except SelectorError as error:
-            return SearchQuery(text, error=spoken(error.sentence))
+            return SearchQuery(text, error=translate_message(error.sentence))
         if selector is None:
             words += _word(token)
         elif selector:

@@ -14,10 +14,10 @@ from console.kube.store import Store
 from console.ui.access import Access
 from console.ui.columns import UsageColumn
 from console.ui.decisions import Readable, readable
-from console.ui.linked import Links, prepare_links
-from console.ui.meters import Meter, Reach, reach_of
-from console.ui.ordered import ALL, OrderedView, Question, Selection
-from console.ui.shelf import Shelf
+from console.ui.linked import LinkResolver, prepare_links
+from console.ui.meters import UsageAccess, UsageReading, usage_access_of
+from console.ui.ordered import ALL, ListSlice, OrderedView, ViewQuery
+from console.ui.shelf import LruCache
 from console.ui.threads import in_thread
 from console.ui.viewspec import ViewSpec
 
@@ -28,7 +28,9 @@ PLACES, ROOM, IDLE = 64, 500_000, 600.0
 #: milliseconds.
 QUICK = 500
 
-_shelf: Shelf[tuple[Store[Any], Question], OrderedView] = Shelf(places=PLACES, room=ROOM, idle=IDLE)
+_shelf: LruCache[tuple[Store[Any], ViewQuery], OrderedView] = LruCache(
+    places=PLACES, room=ROOM, idle=IDLE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,33 +44,33 @@ class ListQuery:
     spec: ViewSpec
     access: Access
     readable: Readable
-    reach: Reach | None
-    links: Links
+    reach: UsageAccess | None
+    links: LinkResolver
 
     @classmethod
     def of(cls, spec: ViewSpec, access: Access) -> "ListQuery":
         """Return the query of a viewer. Raise `Denied` if the viewer can't see the list."""
         allowed = readable(spec.kind, access, spec.namespaces)
-        return cls(spec, access, allowed, reach_of(spec.kind, access), Links(access))
+        return cls(spec, access, allowed, usage_access_of(spec.kind, access), LinkResolver(access))
 
-    def meter(self) -> Meter | None:
+    def meter(self) -> UsageReading | None:
         """Return the current usage reading, if usage is shown."""
         return self.reach.read() if self.reach is not None else None
 
 
-def select(query: ListQuery, informer: Informer[Any], part: slice = ALL) -> Selection:
+def select(query: ListQuery, informer: Informer[Any], part: slice = ALL) -> ListSlice:
     """Return a slice of a list. The query must not have errors."""
     return _view(query, informer).read(part, descending=query.spec.descending)
 
 
-async def selected(
+async def select_async(
     query: ListQuery,
     informer: Informer[Any],
     part: slice = ALL,
     *,
     seconds: float,
     links: bool = False,
-) -> Selection:
+) -> ListSlice:
     """Like `select`, but run in another thread if it takes long.
 
     Wait up to `seconds` for usage if it is shown, and, with `links`, for the first lists of the
@@ -79,20 +81,20 @@ async def selected(
         by_usage = isinstance(spec.kind.sortable.get(spec.sort_column), UsageColumn)
         await query.reach.usage.wait(timeout=seconds, fresh=by_usage)
     view = _view(query, informer)
-    await brought_up(view)
+    await ensure_current(view)
     found = view.read(part, descending=spec.descending)
     if links:
         await prepare_links(spec.kind, query.links, found.entries, seconds=seconds)
     return found
 
 
-class Followed(Protocol):
+class Derivable(Protocol):
     @property
     def pending_changes(self) -> int: ...
     def catch_up(self) -> None: ...
 
 
-async def brought_up(followed: Followed) -> None:
+async def ensure_current(followed: Derivable) -> None:
     """Apply pending changes, in another thread if there are many."""
     if followed.pending_changes > QUICK:
         await in_thread(followed.catch_up)
@@ -100,7 +102,7 @@ async def brought_up(followed: Followed) -> None:
 
 def _view(query: ListQuery, informer: Informer[Any]) -> OrderedView:
     store = informer.store
-    question = Question.of(query.spec, query.readable, query.reach)
+    question = ViewQuery.of(query.spec, query.readable, query.reach)
     if isinstance(informer, LiveList):
         # The store belongs to one viewer and is discarded with the page, so it must not be cached.
         return OrderedView(store, question)

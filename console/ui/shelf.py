@@ -11,7 +11,7 @@ V = TypeVar("V", bound=Sized)
 T = TypeVar("T")
 
 
-class Shelf(Generic[K, V]):
+class LruCache(Generic[K, V]):
     """LRU cache with limits for the number of values, their total length and their idle time.
 
     It holds at most `places` values with a total `len()` of at most `room`, and drops values
@@ -73,7 +73,7 @@ class Shelf(Generic[K, V]):
         self._fresh_until = now + self._idle
 
 
-class Weighed(Generic[K, T]):
+class WeightedLruCache(Generic[K, T]):
     """LRU cache with a limit for the total weight of its values, for immutable values.
 
     `weigh` is called once per value. Thread-safe: two threads may create the same value

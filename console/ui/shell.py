@@ -16,9 +16,9 @@ from console.ui.access import Access
 from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.creating import may_create_any
 from console.ui.freshness import LIVE, LiveState, live_state
-from console.ui.level import Level, level_of, may_see_platform, recent
+from console.ui.level import Level, level_of, may_see_platform, recent_levels
 from console.ui.links import import_url
-from console.ui.nav import Navigation, PlaceProblems, nav, place_problems
+from console.ui.nav import LevelProblems, Navigation, level_problems, nav
 from console.ui.projects import projects_in, visible_namespaces, visible_workspaces
 
 THEMES = ("light", "dark", "auto")
@@ -26,11 +26,11 @@ THEME_COOKIE = "theme"
 
 
 @dataclass(frozen=True, slots=True)
-class ScopeView:
+class LevelSwitcher:
     """The level of the page, and the levels the viewer can switch to.
 
     `clusters` contains the names of the clusters offered. `platform` is True if the platform is
-    offered. `recent` contains recently visited workspaces and projects. `problems` contains the
+    offered. `recent_levels` contains recently visited workspaces and projects. `problems` contains the
     failing objects of projects and workspaces, or None if they are not counted.
     """
 
@@ -40,7 +40,7 @@ class ScopeView:
     workspaces: tuple[str, ...] = ()
     namespaces: tuple[str, ...] = ()
     recent: tuple[Level, ...] = ()
-    problems: PlaceProblems | None = None
+    problems: LevelProblems | None = None
 
     @property
     def cluster(self) -> str:
@@ -80,25 +80,25 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "docked": False,
         "frame": "shell.html",
         "viewing": getattr(request, "viewing", None),
-        "live": live_of(cluster) if cluster is not None else LiveState("off"),
+        "live": cluster_freshness(cluster) if cluster is not None else LiveState("off"),
         "scope": _scope(request, access, level),
         "nav": _nav(request, access, level),
         "create_from_yaml": _create_url(access, level),
     }
 
 
-def _scope(request: HttpRequest, access: Access | None, level: Level) -> ScopeView:
+def _scope(request: HttpRequest, access: Access | None, level: Level) -> LevelSwitcher:
     if access is None:
-        return ScopeView(level)
+        return LevelSwitcher(level)
     platform = may_see_platform(access)
-    return ScopeView(
+    return LevelSwitcher(
         level,
         platform,
         tuple(one.name for one in clusters) if platform else (level.cluster,),
         visible_workspaces(access),
         projects_in(access, level.workspace) if level.workspace else visible_namespaces(access),
-        recent(request, access, level),
-        place_problems(access),
+        recent_levels(request, access, level),
+        level_problems(access),
     )
 
 
@@ -128,7 +128,7 @@ def theme_of(request: HttpRequest) -> str:
     return theme if theme in THEMES else "auto"
 
 
-def live_of(cluster: Cluster) -> LiveState:
+def cluster_freshness(cluster: Cluster) -> LiveState:
     """Return the overall state of the cluster's informers. Pages about one kind show the state of
     that kind instead.
     """

@@ -25,7 +25,7 @@ FIRST_LIST_WAIT = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class VisibleKind:
     """A kind that the viewer can list.
 
     `wanted` contains the projects of the page in which the viewer can list the kind. It is empty
@@ -46,7 +46,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Sight:
+class PageData:
     """The kinds of a page that the viewer can see.
 
     `seen` contains the kinds whose list is loaded, by type, and `loading` the others.
@@ -54,7 +54,7 @@ class Sight:
 
     access: Access
     namespaces: tuple[str, ...] = ()
-    seen: dict[GVR, Seen] = field(default_factory=dict)
+    seen: dict[GVR, VisibleKind] = field(default_factory=dict)
     loading: list[ResourceKind] = field(default_factory=list)
 
     @property
@@ -66,30 +66,34 @@ class Sight:
         """True if the viewer can't see any kind of the page."""
         return not self.seen and not self.loading
 
-    def get(self, gvr: GVR) -> Seen | None:
+    def get(self, gvr: GVR) -> VisibleKind | None:
         return self.seen.get(gvr)
 
-    def all(self, gvrs: Sequence[GVR]) -> Iterable[Seen]:
+    def all(self, gvrs: Sequence[GVR]) -> Iterable[VisibleKind]:
         return (self.seen[gvr] for gvr in gvrs if gvr in self.seen)
 
 
-async def look(access: Access, gvrs: Sequence[GVR], *, namespaces: tuple[str, ...] = ()) -> Sight:
+async def load_page_data(
+    access: Access, gvrs: Sequence[GVR], *, namespaces: tuple[str, ...] = ()
+) -> PageData:
     """Return the visible kinds, and wait briefly for lists that were not requested before.
 
     `namespaces` restricts the page to these namespaces and to namespaced kinds.
     """
     runtime = access.cluster.runtime
-    found = see(access, gvrs, namespaces=namespaces)
+    found = current_page_data(access, gvrs, namespaces=namespaces)
     late = [kind.gvr for kind in found.loading if runtime.informer(kind.gvr).freshness == _NEW]
     if not late:
         return found
     await asyncio.gather(*(runtime.wait_synced(gvr, timeout=FIRST_LIST_WAIT) for gvr in late))
-    return see(access, gvrs, namespaces=namespaces)
+    return current_page_data(access, gvrs, namespaces=namespaces)
 
 
-def see(access: Access, gvrs: Sequence[GVR], *, namespaces: tuple[str, ...] = ()) -> Sight:
-    """Return the visible kinds like `look`, without waiting."""
-    sight = Sight(access, namespaces)
+def current_page_data(
+    access: Access, gvrs: Sequence[GVR], *, namespaces: tuple[str, ...] = ()
+) -> PageData:
+    """Return the visible kinds like `load_page_data`, without waiting."""
+    sight = PageData(access, namespaces)
     for one in filter(None, (_seen(sight, gvr) for gvr in gvrs)):
         if one.informer.freshness.synced:
             sight.seen[one.kind.gvr] = one
@@ -119,7 +123,7 @@ def _served(cluster: Cluster, gvr: GVR) -> bool:
     return gvr.group in BUILT_IN_GROUPS or cluster.runtime.types.get(gvr) is not None
 
 
-def _seen(sight: Sight, gvr: GVR) -> Seen | None:
+def _seen(sight: PageData, gvr: GVR) -> VisibleKind | None:
     cluster = sight.cluster
     kind = cluster.kinds.of(gvr)
     if kind is None or not _served(cluster, gvr):
@@ -131,4 +135,4 @@ def _seen(sight: Sight, gvr: GVR) -> Seen | None:
         informer = cluster.runtime.informer(gvr)
     except UnknownKind:
         return None
-    return Seen(cluster, kind, informer, *allowed)
+    return VisibleKind(cluster, kind, informer, *allowed)

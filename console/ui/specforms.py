@@ -1,7 +1,7 @@
 """Forms that edit selected fields of an object's spec and leave all other fields unchanged.
 
 The form carries the original values. Only fields that the user changed are written, and saving
-fails with `Overtaken` if another client changed one of them in the meantime.
+fails with `ChangedConcurrently` if another client changed one of them in the meantime.
 """
 
 import json
@@ -16,18 +16,18 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.errors import Overtaken
+from console.kube.errors import ChangedConcurrently
 from console.kube.gvr import Key
 from console.kube.merging import merge_patch
-from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
 from console.ui.decisions import Refused
 from console.ui.forms import ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl_patch
 from console.ui.manifests import mapping
-from console.ui.rowforms import Given, Rows
+from console.ui.rowforms import FormRows, SubmittedRow
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 class SpecForm(ConsoleForm):
@@ -58,7 +58,7 @@ class SpecForm(ConsoleForm):
             )
         self.found: Mapping[str, Any] = mapping(found) if self.is_whole else {}
         super().__init__(data, initial={"was": json.dumps(self.found)})
-        self.groups: Sequence[Rows] = ()
+        self.groups: Sequence[FormRows] = ()
         #: Suggested values, by the id of their datalist.
         self.suggestions: Mapping[str, Collection[str]] = {}
 
@@ -104,13 +104,13 @@ class SpecForm(ConsoleForm):
             raise ValidationError(_("No changes were made."))
         return {**given, "changed": changed, "found": self.found}
 
-    def add_row_error(self, row: Given, part: str, text: str) -> None:
+    def add_row_error(self, row: SubmittedRow, part: str, text: str) -> None:
         """Add an error to a row's field unless that field already has one."""
         field = f"{row.name}-{part}"
         if field not in self.errors:
             self.add_error(field, text)
 
-    def map_causes(self, at: str, row: Given, parts: Mapping[str, str]) -> None:
+    def map_causes(self, at: str, row: SubmittedRow, parts: Mapping[str, str]) -> None:
         """Map causes reported by kube-apiserver to a row's fields. `parts` contains the field name
         by its path below `at`.
         """
@@ -145,25 +145,25 @@ class EditSpec(Action):
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         owner = subject.entry.projection.owner
         text = _("This object is managed by %(owner)s, which may revert your changes.")
-        return [text % {"owner": visible(owner)}] if owner else []
+        return [text % {"owner": escape_invisible(owner)}] if owner else []
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         return self.form(data, mapping(subject.live, *self.spec_path(subject.kind)))
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         place = self.spec_path(context.kind)
 
         def body(found: Mapping[str, Any]) -> Mapping[str, Any]:
             part = self.form.editable_part(mapping(found, *place))
             for name in context.data["changed"]:
                 if part.get(name) != context.data["found"].get(name):
-                    raise Overtaken(".".join((*place, name)))
+                    raise ChangedConcurrently(".".join((*place, name)))
             return {}
 
         await context.patch_with_retry(body, partial(self.write, context))
-        return Done(_("Saved %(kind)s %(name)s.") % context.message_values)
+        return ActionSucceeded(_("Saved %(kind)s %(name)s.") % context.message_values)
 
-    async def write(self, context: Context, body: Mapping[str, Any]) -> None:
+    async def write(self, context: ActionContext, body: Mapping[str, Any]) -> None:
         """Write the changes. `body` contains the precondition, the expected resource version."""
         await context.patch({**body, **_patch(context.data)})
 

@@ -7,9 +7,9 @@ from django.utils.translation import gettext as _
 
 from console.ui.decisions import Denied
 from console.ui.kind import ResourceKind
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.viewspec import ViewSpec
-from console.ui.words import spoken
+from console.ui.words import translate_message
 
 #: kube-apiserver's message for an unknown type (k8s.io/apimachinery/pkg/api/errors,
 #: NewGenericServerResponse).
@@ -17,7 +17,7 @@ NO_SUCH_TYPE = "the server could not find the requested resource"
 
 
 @dataclass(frozen=True, slots=True)
-class StateBlock:
+class EmptyState:
     """A message instead of rows.
 
     `kind` is first-use, no-match, beyond, bad-input, denied, loading or failed. `action_url` is
@@ -36,8 +36,8 @@ class StateBlock:
 def denied_text(denied: Denied, nouns: str | Promise) -> str:
     """Return a message for the missing permission. It contains only names from the request."""
     # The namespace comes from a URL, which an attacker may have crafted.
-    namespace = visible(denied.namespace)
-    words = {"nouns": visible(str(nouns)), "verb": denied.verb, "namespace": namespace}
+    namespace = escape_invisible(denied.namespace)
+    words = {"nouns": escape_invisible(str(nouns)), "verb": denied.verb, "namespace": namespace}
     if denied.subresource:
         words["subresource"] = denied.subresource
         if denied.namespace:
@@ -58,13 +58,13 @@ def denied_text(denied: Denied, nouns: str | Promise) -> str:
     return _("You don't have permission to %(verb)s %(nouns)s.") % words
 
 
-def denied_block(denied: Denied, kind: ResourceKind) -> StateBlock:
-    return StateBlock("denied", _("Not allowed"), denied_text(denied, kind.nouns))
+def denied_block(denied: Denied, kind: ResourceKind) -> EmptyState:
+    return EmptyState("denied", _("Not allowed"), denied_text(denied, kind.nouns))
 
 
-def bad_input_block(spec: ViewSpec) -> StateBlock:
+def bad_input_block(spec: ViewSpec) -> EmptyState:
     text = " ".join(f"{error.field}: {error.message}" for error in spec.errors)
-    return StateBlock(
+    return EmptyState(
         "bad-input",
         _("Invalid URL parameters"),
         text,
@@ -73,34 +73,34 @@ def bad_input_block(spec: ViewSpec) -> StateBlock:
     )
 
 
-def loading_block(kind: ResourceKind, problem: str, *, refused: bool = False) -> StateBlock:
+def loading_block(kind: ResourceKind, problem: str, *, refused: bool = False) -> EmptyState:
     """Return the message for a list that is not loaded.
 
     `refused` is True if the console's own identity can't list the kind, regardless of the
     viewer's permissions.
     """
-    reason = spoken(problem)
+    reason = translate_message(problem)
     if refused:
         title = _("The console does not have permission to list %(nouns)s") % {"nouns": kind.nouns}
         text = _(
             "Your own permissions are not the cause. The cluster denied the request of the "
             "console's service account."
         )
-        return StateBlock("loading", title, text, reason=reason)
+        return EmptyState("loading", title, text, reason=reason)
     if problem == NO_SUCH_TYPE:
         title = _("This cluster has no %(nouns)s") % {"nouns": kind.nouns}
         text = _(
             "This resource type is not installed in the cluster. The list appears as soon as the "
             "type is installed."
         )
-        return StateBlock("loading", title, text, reason=reason)
+        return EmptyState("loading", title, text, reason=reason)
     title = _("Loading %(nouns)s") % {"nouns": kind.nouns}
     text = _("Loading. The list appears as soon as the cluster responds.")
-    return StateBlock("loading", title, text, reason=reason)
+    return EmptyState("loading", title, text, reason=reason)
 
 
-def beyond_block(spec: ViewSpec, pages: int) -> StateBlock:
-    return StateBlock(
+def page_out_of_range_block(spec: ViewSpec, pages: int) -> EmptyState:
+    return EmptyState(
         "beyond",
         _("Page %(page)s does not exist") % {"page": spec.page},
         _("The last page is page %(pages)s.") % {"pages": pages},
@@ -109,7 +109,7 @@ def beyond_block(spec: ViewSpec, pages: int) -> StateBlock:
     )
 
 
-def empty_block(spec: ViewSpec, unknown: tuple[str, ...], create_url: str) -> StateBlock:
+def empty_block(spec: ViewSpec, unknown: tuple[str, ...], create_url: str) -> EmptyState:
     """Return the message for an empty list.
 
     `unknown` contains the requested namespaces that don't exist. `create_url` is the page that
@@ -120,18 +120,18 @@ def empty_block(spec: ViewSpec, unknown: tuple[str, ...], create_url: str) -> St
     if unknown:
         title = _("Project %(name)s not found") % {"name": ", ".join(unknown)}
         text = _("Check the name, or show all projects.")
-        return StateBlock("no-match", title, text, spec.with_values("namespace", ()).url, show_all)
+        return EmptyState("no-match", title, text, spec.with_values("namespace", ()).url, show_all)
     if any(param != "namespace" for param, _texts in spec.values):
         title = _("No %(nouns)s found") % {"nouns": nouns}
         text = _("No results match these filters.")
-        return StateBlock("no-match", title, text, spec.cleared().url, show_all)
+        return EmptyState("no-match", title, text, spec.cleared().url, show_all)
     text = _("New objects appear here as soon as they are created.")
     url, label = create_url, _("Create %(singular)s") % {"singular": spec.kind.singular}
     if not spec.namespaces:
         title = _("No %(nouns)s yet") % {"nouns": nouns}
-        return StateBlock("first-use", title, text, url, label if url else "")
+        return EmptyState("first-use", title, text, url, label if url else "")
     words = {"nouns": nouns, "projects": ", ".join(spec.namespaces)}
     title = _("No %(nouns)s in %(projects)s yet") % words
     if not url:
         url, label = spec.cleared().url, show_all
-    return StateBlock("first-use", title, text, url, label)
+    return EmptyState("first-use", title, text, url, label)

@@ -10,7 +10,7 @@ from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.kind import ResourceKind
-from console.ui.masking import masked
+from console.ui.masking import mask_values
 
 T = TypeVar("T")
 
@@ -51,4 +51,4 @@ class Subject:
         Users write its content, so values may not have the types that Kubernetes specifies.
         Raise `RecursionError` if the object is nested too deeply.
         """
-        return masked(self.entry.original(), self.kind.masked)
+        return mask_values(self.entry.original(), self.kind.masked)

@@ -1,6 +1,6 @@
 """The complete content of a list page.
 
-`rows` serves the page, the htmx fragment and the websocket, so that they can't differ. A `Table`
+`build_table` serves the page, the htmx fragment and the websocket, so that they can't differ. A `Table`
 is immutable and contains only authorized data. Templates only render it.
 """
 
@@ -24,20 +24,20 @@ from console.ui.filterform import FilterForm, filter_form
 from console.ui.freshness import LiveState, live_state
 from console.ui.kind import KindView, ResourceKind, Scope
 from console.ui.links import bulk_url
-from console.ui.meters import Meter
-from console.ui.ordered import Selection
+from console.ui.meters import UsageReading
+from console.ui.ordered import ListSlice
 from console.ui.pager import Pager, make_pager, page_count
-from console.ui.picker import Picker, column_picker
-from console.ui.reading import cut_of
-from console.ui.rows import Row, make_row, short_hash
+from console.ui.picker import ColumnSelectionForm, column_picker
+from console.ui.reading import truncated_at
+from console.ui.rows import ListRow, make_row, short_hash
 from console.ui.selection import ListQuery, select
 from console.ui.states import (
-    StateBlock,
+    EmptyState,
     bad_input_block,
-    beyond_block,
     denied_block,
     empty_block,
     loading_block,
+    page_out_of_range_block,
 )
 from console.ui.tally import TallyItem, make_tally
 from console.ui.viewspec import ViewSpec
@@ -86,7 +86,7 @@ class Table:
     cluster: str
     kind: KindView
     columns: tuple[Header, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ListRow, ...]
     total: int
     resource_version: str
     etag: str
@@ -94,9 +94,9 @@ class Table:
     all_url: str
     tally: tuple[TallyItem, ...]
     filters: FilterForm
-    picker: Picker
+    picker: ColumnSelectionForm
     pager: Pager
-    state: StateBlock | None
+    state: EmptyState | None
     freshness: LiveState
     bulk: tuple[BulkItem, ...] = ()
     cut: int | None = None
@@ -104,10 +104,10 @@ class Table:
     logs_url: str = ""
 
 
-def rows(
+def build_table(
     query: ListQuery,
     informer: Informer[Any],
-    selection: Selection | None = None,
+    selection: ListSlice | None = None,
     *,
     namespaces: Collection[str] | None = None,
 ) -> Table:
@@ -162,7 +162,7 @@ def rows(
         state=_state(spec, total, unknown, create),
         freshness=live,
         bulk=_bulk(query),
-        cut=cut_of(informer),
+        cut=truncated_at(informer),
         create_url=create,
         logs_url=logs,
     )
@@ -221,13 +221,13 @@ def denied_table(spec: ViewSpec, denied: Denied) -> Table:
     )
 
 
-def unread_table(spec: ViewSpec, allowed: Readable) -> Table:
+def invalid_query_table(spec: ViewSpec, allowed: Readable) -> Table:
     """Return a list without rows that shows `spec.errors`."""
     block = bad_input_block(spec)
     return _without_rows(spec, block, LiveState("off"), allowed.known_namespaces, url="")
 
 
-def find_row(query: ListQuery, key: Key, informer: Informer[Any]) -> Row | None:
+def row_of(query: ListQuery, key: Key, informer: Informer[Any]) -> ListRow | None:
     """Return the row of an object, regardless of the page that it is on. Return None if the object
     does not exist or is not visible.
     """
@@ -239,7 +239,7 @@ def find_row(query: ListQuery, key: Key, informer: Informer[Any]) -> Row | None:
 
 
 def _without_rows(
-    spec: ViewSpec, block: StateBlock, live: LiveState, choices: frozenset[str], *, url: str
+    spec: ViewSpec, block: EmptyState, live: LiveState, choices: frozenset[str], *, url: str
 ) -> Table:
     return Table(
         cluster=spec.cluster,
@@ -260,13 +260,13 @@ def _without_rows(
     )
 
 
-def _works(meter: Meter | None) -> bool:
+def _works(meter: UsageReading | None) -> bool:
     return meter is not None and meter.available
 
 
 def _etag(
     columns: tuple[Header, ...],
-    shown: tuple[Row, ...],
+    shown: tuple[ListRow, ...],
     total: int,
     page: int,
     tally: tuple[TallyItem, ...],
@@ -277,18 +277,18 @@ def _etag(
     return f"{short_hash([column.id for column in columns])[:6]}-{content}"
 
 
-def shape_of(etag: str) -> str:
+def columns_tag(etag: str) -> str:
     """Return the part of an ETag that identifies the columns. Rows can only be inserted into a
     table with the same shape.
     """
     return etag.partition("-")[0]
 
 
-def _state(spec: ViewSpec, total: int, unknown: tuple[str, ...], create: str) -> StateBlock | None:
+def _state(spec: ViewSpec, total: int, unknown: tuple[str, ...], create: str) -> EmptyState | None:
     if not total:
         return empty_block(spec, unknown, create)
     pages = page_count(total, spec.limit)
-    return beyond_block(spec, pages) if spec.page > pages else None
+    return page_out_of_range_block(spec, pages) if spec.page > pages else None
 
 
 def _unknown(spec: ViewSpec, namespaces: Collection[str] | None) -> tuple[str, ...]:

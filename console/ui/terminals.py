@@ -33,15 +33,15 @@ class OpenTerminal(Link):
         return terminal_url(cluster, segment, key)
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        return exec_line(key)
+        return exec_command(key)
 
 
-def exec_line(key: Key, container: str = "", shell: str = "") -> str:
+def exec_command(key: Key, container: str = "", shell: str = "") -> str:
     """Return the kubectl command that opens a shell."""
     return kubectl(f"exec -it {_target(key, container)}", key) + f" -- {shell or 'sh'}"
 
 
-def attach_line(key: Key, container: str = "") -> str:
+def attach_command(key: Key, container: str = "") -> str:
     """Return the kubectl command that attaches to the running process."""
     return kubectl(f"attach -it {_target(key, container)}", key)
 

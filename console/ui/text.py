@@ -9,28 +9,28 @@ import re
 _SEAM = re.compile(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[\u4e00-\u9fff])")
 
 
-def visible(text: str) -> str:
+def escape_invisible(text: str) -> str:
     """Replace each non-printable character with its code point, for example `⟨U+202E⟩`."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else f"⟨U+{ord(c):04X}⟩" for c in text)
 
 
-def visible_block(text: str) -> str:
-    """Like `visible`, but keep line breaks and tabs."""
+def escape_invisible_lines(text: str) -> str:
+    """Like `escape_invisible`, but keep line breaks and tabs."""
     lines = (line.split("\t") for line in text.split("\n"))
-    return "\n".join("\t".join(visible(part) for part in line) for line in lines)
+    return "\n".join("\t".join(escape_invisible(part) for part in line) for line in lines)
 
 
-def is_seen(text: str) -> bool:
+def has_no_invisible(text: str) -> bool:
     """Return True if a multi-line text contains no deceptive characters. Wide and no-break spaces
     are accepted.
     """
     plain = text.replace("\N{IDEOGRAPHIC SPACE}", " ").replace("\N{NO-BREAK SPACE}", " ")
-    return visible_block(plain) == plain
+    return escape_invisible_lines(plain) == plain
 
 
-def spaced(text: str) -> str:
+def space_mixed_scripts(text: str) -> str:
     """Insert a space between Chinese characters and Latin letters or digits.
 
     For sentences that are assembled from parts in unknown scripts

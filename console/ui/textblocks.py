@@ -32,7 +32,7 @@ def order_of(key: Key) -> Order:
     return len(key.name), key.name, key.namespace
 
 
-class Block:
+class IndexBlock:
     __slots__ = (
         "_everywhere", "_holders", "_lines", "_starts", "every", "first", "initials", "keys", "names",
     )  # fmt: skip
@@ -109,7 +109,7 @@ class Block:
             yield self.names.count(END, 0, end) - 1
             found = self.names.find(mark, self.names.index(END, end))
 
-    def with_changes(self, changes: Mapping[Key, set[str] | None]) -> "list[Block]":
+    def with_changes(self, changes: Mapping[Key, set[str] | None]) -> "list[IndexBlock]":
         """Return the blocks that replace this one, possibly none. A value of None means that the
         object was deleted.
         """
@@ -130,7 +130,7 @@ class Block:
         for mask, (start, end) in zip(self._holders, pairwise(self._starts), strict=True):
             yield mask, self._lines[start:end].split(END)[:-1]
 
-    def joined(self, other: "Block") -> "list[Block]":
+    def joined(self, other: "IndexBlock") -> "list[IndexBlock]":
         return packed(dict(self._objects()) | dict(other._objects()))
 
 
@@ -141,22 +141,24 @@ def bits(mask: int) -> Iterator[int]:
         mask &= mask - 1
 
 
-def packed(objects: Mapping[Key, Lines]) -> list[Block]:
+def packed(objects: Mapping[Key, Lines]) -> list[IndexBlock]:
     """Split the objects of one namespace into as few blocks as possible, of similar size."""
     ordered = sorted(objects.items(), key=lambda item: order_of(item[0]))
     number = -(-len(ordered) // SIZE)
     cuts = [len(ordered) * at // number for at in range(number + 1)] if number else []
-    return [Block(ordered[start:end]) for start, end in pairwise(cuts)]
+    return [IndexBlock(ordered[start:end]) for start, end in pairwise(cuts)]
 
 
-def block_of(blocks: Sequence[Block], key: Key) -> int:
+def block_of(blocks: Sequence[IndexBlock], key: Key) -> int:
     """Return the index of the block that contains the key or would contain it. `blocks` must not be
     empty.
     """
     return max(0, bisect_right(blocks, order_of(key), key=lambda block: block.first) - 1)
 
 
-def with_changes(blocks: Sequence[Block], changes: Mapping[Key, set[str] | None]) -> list[Block]:
+def with_changes(
+    blocks: Sequence[IndexBlock], changes: Mapping[Key, set[str] | None]
+) -> list[IndexBlock]:
     """Return a namespace's blocks after these changes. A value of None means that the object was
     deleted.
     """
@@ -165,7 +167,7 @@ def with_changes(blocks: Sequence[Block], changes: Mapping[Key, set[str] | None]
     of_each: dict[int, dict[Key, set[str] | None]] = {}
     for key, lines in changes.items():
         of_each.setdefault(block_of(blocks, key), {})[key] = lines
-    found: list[Block] = []
+    found: list[IndexBlock] = []
     for at, block in enumerate(blocks):
         for new in block.with_changes(of_each[at]) if at in of_each else [block]:
             # Merge small neighbors, so that deletions don't leave many small blocks.

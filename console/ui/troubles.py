@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 from sortedcontainers import SortedList
 
 from console.kube.derived import Derived
-from console.kube.gvr import Key, named
+from console.kube.gvr import Key, matching_keys
 from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.kube.store import Entry, Store
 from console.ui.decisions import Readable
 from console.ui.kind import ResourceKind
-from console.ui.shelf import Shelf
+from console.ui.shelf import LruCache
 
 #: Maximum problem groups listed per cause.
 SHOWN = 10
@@ -28,13 +28,13 @@ SHOWN = 10
 PLACES, ROOM, IDLE = 256, 2_000_000, 900.0
 
 
-class Cause(NamedTuple):
+class ProblemCause(NamedTuple):
     severity: Severity
     word: str
 
 
 @dataclass(frozen=True, slots=True)
-class Lot:
+class ProblemGroup:
     """A problem group: `count` objects of one owner in a namespace, or one object without an owner.
 
     `owner` is the owner's `Kind/name`, or "". `first` is the first object.
@@ -46,12 +46,12 @@ class Lot:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Problem:
     """A problem with `count` objects. `lots` contains the largest problem groups."""
 
-    cause: Cause
+    cause: ProblemCause
     count: int
-    lots: tuple[Lot, ...]
+    lots: tuple[ProblemGroup, ...]
 
 
 class _Member(NamedTuple):
@@ -59,7 +59,7 @@ class _Member(NamedTuple):
     contains no slash.
     """
 
-    cause: Cause
+    cause: ProblemCause
     owner: str
 
 
@@ -85,17 +85,17 @@ class _Group:
             del self.places[key.namespace], self.numbers[key.namespace]
 
 
-class Troubles(Derived[Any]):
+class Problems(Derived[Any]):
     def __init__(self, store: Store[Any], kind: ResourceKind) -> None:
         super().__init__(store)
         self._kind = kind
         self._members: dict[Key, _Member] = {}
-        self._groups: dict[Cause, _Group] = {}
+        self._groups: dict[ProblemCause, _Group] = {}
 
     def __len__(self) -> int:
         return len(self._members)
 
-    def of(self, readable: Readable, wanted: tuple[str, ...] = ()) -> list[Finding]:
+    def of(self, readable: Readable, wanted: tuple[str, ...] = ()) -> list[Problem]:
         """Return the problems of visible objects, the worst first.
 
         `wanted` restricts the result to these namespaces. An empty `wanted` means all
@@ -103,7 +103,7 @@ class Troubles(Derived[Any]):
         """
         with self.current():
             found = [
-                Finding(cause, count, lots)
+                Problem(cause, count, lots)
                 for cause, group in self._groups.items()
                 for count, lots in (self._seen(cause, group, readable, wanted),)
                 if count
@@ -125,8 +125,8 @@ class Troubles(Derived[Any]):
         return found
 
     def _seen(
-        self, cause: Cause, group: _Group, readable: Readable, wanted: tuple[str, ...]
-    ) -> tuple[int, tuple[Lot, ...]]:
+        self, cause: ProblemCause, group: _Group, readable: Readable, wanted: tuple[str, ...]
+    ) -> tuple[int, tuple[ProblemGroup, ...]]:
         asked = set(wanted or readable.namespaces or group.places)
         whole = {n for n in asked if readable.namespaces is None or n in readable.namespaces}
         here = _common(whole, group)
@@ -139,13 +139,15 @@ class Troubles(Derived[Any]):
         count = sum(group.numbers[n] for n in here) + len(single)
         return count, tuple(nsmallest(SHOWN, lots, key=lambda lot: (-lot.count, lot.first)))
 
-    def _single(self, cause: Cause, readable: Readable, wanted: tuple[str, ...]) -> list[Key]:
+    def _single(
+        self, cause: ProblemCause, readable: Readable, wanted: tuple[str, ...]
+    ) -> list[Key]:
         """Return the objects that are visible only through permissions for their names."""
         if readable.namespaces is None or not readable.names:
             return []
         return [
             key
-            for key in named(self._members.keys(), readable.names)
+            for key in matching_keys(self._members.keys(), readable.names)
             if self._members[key].cause == cause
             and key.namespace not in readable.namespaces
             and (not wanted or key.namespace in wanted)
@@ -176,23 +178,23 @@ class Troubles(Derived[Any]):
         if status is None or not self._kind.is_problem(status):
             return None
         owner = getattr(entry.projection, "owner", "") or entry.key.name
-        return _Member(Cause(status.severity, status.word), owner)
+        return _Member(ProblemCause(status.severity, status.word), owner)
 
 
-def _lot(owner: str, keys: Sequence[Key]) -> Lot:
-    return Lot(owner if "/" in owner else "", keys[0], len(keys))
+def _lot(owner: str, keys: Sequence[Key]) -> ProblemGroup:
+    return ProblemGroup(owner if "/" in owner else "", keys[0], len(keys))
 
 
 def _common(namespaces: Iterable[str], group: _Group) -> set[str]:
     return set(namespaces) & group.numbers.keys()
 
 
-_shelf: Shelf[tuple[Store[Any], ResourceKind], Troubles] = Shelf(
+_shelf: LruCache[tuple[Store[Any], ResourceKind], Problems] = LruCache(
     places=PLACES, room=ROOM, idle=IDLE
 )
 
 
-def troubles_of(kind: ResourceKind, informer: Informer[Any]) -> Troubles:
-    """Return the shared `Troubles` of a kind."""
+def problems_of(kind: ResourceKind, informer: Informer[Any]) -> Problems:
+    """Return the shared `Problems` of a kind."""
     store = informer.store
-    return _shelf.get((store, kind), lambda: Troubles(store, kind))
+    return _shelf.get((store, kind), lambda: Problems(store, kind))

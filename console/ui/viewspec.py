@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from console.ui.chosen import read_columns, shown_columns
 from console.ui.columns import Column
-from console.ui.filters import BadValue, Filter, Test
+from console.ui.filters import Filter, InvalidFilterValue, Test
 from console.ui.kind import ResourceKind
 from console.ui.links import list_url
 
@@ -184,7 +184,7 @@ class _Reader:
         texts = self._texts(declared.param, repeatable=declared.repeatable)
         try:
             return declared.clean(texts) if texts else ()
-        except BadValue as error:
+        except InvalidFilterValue as error:
             self._error(declared.param, str(error), next(iter(texts)))
             return ()
 
@@ -192,7 +192,7 @@ class _Reader:
         texts = self._texts("columns", repeatable=True)
         try:
             return read_columns(kind, texts)
-        except BadValue as error:
+        except InvalidFilterValue as error:
             self._error("columns", str(error), next(iter(texts)))
             return ()
 

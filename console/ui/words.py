@@ -10,9 +10,9 @@ from collections.abc import Callable
 from django.utils.functional import Promise, lazy
 from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext_lazy
 
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 from console.kube.status import Severity, Status
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 STATUS_WORDS = frozenset(
     {
@@ -179,17 +179,23 @@ def reason_text(status: Status) -> str | Promise:
     """Return the reason of a status. Messages of the console are translated lazily, and Kubernetes
     messages are made safe to display.
     """
-    return _told(status.reason) if isinstance(status.reason, Sentence) else visible(status.reason)
+    return (
+        _lazy_message(status.reason)
+        if isinstance(status.reason, Message)
+        else escape_invisible(status.reason)
+    )
 
 
-def spoken(text: str) -> str:
+def translate_message(text: str) -> str:
     """Translate a message of the console into the active language. Other texts are returned
     unchanged.
     """
-    if not isinstance(text, Sentence):
+    if not isinstance(text, Message):
         return text
-    said = {n: spoken(v) if isinstance(v, str) else v for n, v in text.params.items()}
+    said = {n: translate_message(v) if isinstance(v, str) else v for n, v in text.params.items()}
     return gettext(text.template) % said
 
 
-_told: Callable[[str], str] = lazy(lambda sentence: visible(spoken(sentence)), str)
+_lazy_message: Callable[[str], str] = lazy(
+    lambda sentence: escape_invisible(translate_message(sentence)), str
+)

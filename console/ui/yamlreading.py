@@ -39,7 +39,7 @@ Steps = Sequence[str | int]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Position:
     """A position in the text. Both values count from 1."""
 
     line: int
@@ -62,7 +62,7 @@ class Document:
         nodes = next((node.value for key, node in pairs if key.value == name), elsewhere)
         return [Document(value, node) for value, node in zip(values, nodes, strict=True)]
 
-    def place(self, steps: Steps = ()) -> Place:
+    def place(self, steps: Steps = ()) -> Position:
         """Return the position of a value, or of its key if it has one. If the value is missing,
         return the position of its closest existing parent.
         """
@@ -77,7 +77,7 @@ class Document:
             if node is None:
                 break
         mark = found.start_mark if found is not None else None
-        return Place(mark.line + 1, mark.column + 1) if mark is not None else Place(1, 1)
+        return Position(mark.line + 1, mark.column + 1) if mark is not None else Position(1, 1)
 
 
 def read_yaml(text: str) -> Any:
@@ -100,7 +100,7 @@ def read_documents(text: str, most: int) -> list[Document]:
     return [document for document in found if document.value is not None]
 
 
-def read_plain(text: str) -> Any:
+def parse_scalar(text: str) -> Any:
     """Return the value of an unquoted scalar: null, a boolean, a number or text.
 
     Raise `ValueError` for a number that JSON or Kubernetes can't represent.
@@ -141,7 +141,7 @@ def _check(text: str, *, most: int) -> None:
 
 
 @dataclass(slots=True)
-class _Size:
+class _ValueSize:
     """The size of a value with its content: the characters plus one for each value, and the nesting
     depth.
     """
@@ -150,7 +150,7 @@ class _Size:
     depth: int = 0
     anchor: str | None = None
 
-    def add(self, inner: "_Size") -> None:
+    def add(self, inner: "_ValueSize") -> None:
         self.weight += inner.weight
         self.depth = max(self.depth, inner.depth)
 
@@ -161,9 +161,9 @@ class _Limits:
     def __init__(self, most: int) -> None:
         self._most = most
         self._documents = self._events = self._repeated = 0
-        self._open: list[_Size] = []
+        self._open: list[_ValueSize] = []
         #: None while the anchored value is still being parsed.
-        self._anchors: dict[str | None, _Size | None] = {}
+        self._anchors: dict[str | None, _ValueSize | None] = {}
 
     def problem(self, event: yaml.Event) -> str:
         """Return the reason to reject the text at this event, or ""."""
@@ -179,7 +179,7 @@ class _Limits:
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event.anchor)
         if isinstance(event, yaml.CollectionStartEvent):
-            self._open.append(_Size(anchor=event.anchor))
+            self._open.append(_ValueSize(anchor=event.anchor))
             if event.anchor:
                 self._anchors[event.anchor] = None
             return self._nesting(0)
@@ -188,7 +188,7 @@ class _Limits:
             size.depth += 1
             self._close(size)
         elif isinstance(event, yaml.ScalarEvent):
-            self._close(_Size(1 + len(event.value), anchor=event.anchor))
+            self._close(_ValueSize(1 + len(event.value), anchor=event.anchor))
         return ""
 
     def _alias(self, anchor: str | None) -> str:
@@ -198,14 +198,14 @@ class _Limits:
         self._repeated += size.weight
         if self._repeated > MAX_REPEATED:
             return _("aliases expand to too much content")
-        self._close(_Size(size.weight, size.depth))
+        self._close(_ValueSize(size.weight, size.depth))
         return self._nesting(size.depth)
 
     def _nesting(self, below: int) -> str:
         deep = len(self._open) + below > MAX_DEPTH
         return _("the document is nested too deeply") if deep else ""
 
-    def _close(self, size: _Size) -> None:
+    def _close(self, size: _ValueSize) -> None:
         if size.anchor:
             self._anchors[size.anchor] = size
         if self._open:
@@ -272,7 +272,7 @@ def _scalar(node: Any) -> Any:
     if node.style:
         return node.value
     try:
-        return read_plain(node.value)
+        return parse_scalar(node.value)
     except ValueError as error:
         raise _refusal(str(error), node) from error
 

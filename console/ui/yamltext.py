@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from console.ui.kind import ResourceKind
-from console.ui.yamlreading import read_plain
+from console.ui.yamlreading import parse_scalar
 
 _LONGEST_LINE = 1_000_000
 _FIRST = ("apiVersion", "kind", "metadata")
@@ -37,7 +37,7 @@ def _is_text(value: str) -> bool:
     kubectl requires.
     """
     try:
-        return isinstance(read_plain(value), str)
+        return isinstance(parse_scalar(value), str)
     except ValueError:
         return False
 

@@ -18,12 +18,12 @@ from console.kube.gvr import WORKSPACES
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
 from console.ui.registry import kinds
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.views.denial import denied_page
 from console.views.guard import access_of
 
 
-def refused_page(request: ConsoleRequest, denied: Denied, workspace: str) -> HttpResponse:
+def workspace_denied_page(request: ConsoleRequest, denied: Denied, workspace: str) -> HttpResponse:
     """Return the 403 page. `workspace` is the workspace named in the URL, or ""."""
     access = access_of(request)
     inside = access.can("get", WORKSPACES, name=workspace)
@@ -31,8 +31,8 @@ def refused_page(request: ConsoleRequest, denied: Denied, workspace: str) -> Htt
     if not workspace or denied.namespace or (inside and not what):
         return denied_page(request, denied, kinds.by_type(WORKSPACES))
     words = {
-        "who": visible(access.identity.name),
-        "workspace": visible(workspace),
+        "who": escape_invisible(access.identity.name),
+        "workspace": escape_invisible(workspace),
         "url": settings.BASE_URL + quote(request.path),
         "what": what,
     }

@@ -21,25 +21,25 @@ from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import BULK, Action
 from console.ui.clusters import Cluster
-from console.ui.decisions import Denied, Exempt
+from console.ui.decisions import Denied, Protected
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
-from console.ui.places import find_kind, find_list
-from console.ui.reading import TooManyProjects, listed
-from console.ui.selection import ListQuery, selected
-from console.ui.text import visible
+from console.ui.places import find_kind, resolve_list
+from console.ui.reading import TooManyProjects, open_loaded_source
+from console.ui.selection import ListQuery, select_async
+from console.ui.text import escape_invisible
 from console.ui.viewspec import ViewSpec
-from console.views.bulkrun import Target, written
-from console.views.deciding import InDoubt, check_may
+from console.views.bulkrun import BulkTarget, stream_results
+from console.views.deciding import PermissionsUnconfirmed, check_action
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.lists import FIRST_LIST_WAIT
 from console.views.page import page
 
 #: Maximum number of objects, and number of names shown on the confirmation page.
-MOST, SHOWN = 2000, 20
+MAX_OBJECTS, MAX_NAMES_SHOWN = 2000, 20
 #: Placeholder for the results in the rendered page. Random, so that no name can contain it.
-_GAP = f"results-{secrets.token_hex(16)}"
+_PLACEHOLDER = f"results-{secrets.token_hex(16)}"
 
 
 @page("POST")
@@ -64,11 +64,11 @@ async def bulk_page(
     try:
         query = ListQuery.of(spec, access)
         if "targets" in request.POST:
-            return _go(request, spec, found, access)
-        entries = await _asked(request, query)
+            return _run(request, spec, found, access)
+        entries = await _selected_entries(request, query)
     except TooManyProjects as error:
         return error_page(request, 400, str(error))
-    return _ask(request, spec, found, access, entries)
+    return _confirm_entries(request, spec, found, access, entries)
 
 
 def _list_of(request: ConsoleRequest, kind: ResourceKind, cluster: Cluster) -> ViewSpec | None:
@@ -76,16 +76,16 @@ def _list_of(request: ConsoleRequest, kind: ResourceKind, cluster: Cluster) -> V
     given = request.POST.get("list", "")
     if not given:
         return ViewSpec(kind, cluster.name)
-    place = find_list(given)
+    place = resolve_list(given)
     if place is None or place.cluster is not cluster or place.kind is not kind or place.spec.errors:
         return None
     return place.spec
 
 
-async def _asked(request: ConsoleRequest, query: ListQuery) -> list[Entry[Any]]:
+async def _selected_entries(request: ConsoleRequest, query: ListQuery) -> list[Entry[Any]]:
     """Return the selected objects that exist and are visible to the viewer."""
     kind, namespaces = query.spec.kind, query.spec.namespaces
-    reading = listed(
+    reading = open_loaded_source(
         kind, query.access, namespaces, allowed=query.readable, seconds=FIRST_LIST_WAIT
     )
     async with reading as informer:
@@ -96,11 +96,13 @@ async def _chosen(
     request: ConsoleRequest, query: ListQuery, informer: Informer[Any]
 ) -> list[Entry[Any]]:
     if request.POST.get("all") == "1":
-        everything = await selected(query, informer, slice(0, MOST + 1), seconds=0.0)
+        everything = await select_async(query, informer, slice(0, MAX_OBJECTS + 1), seconds=0.0)
         return list(everything.entries)
     chosen = map(unquote, request.POST.get("keys", "").splitlines())
     lines = [*request.POST.getlist("key"), *chosen]
-    keys = dict.fromkeys(_key(query.spec.kind, line) for line in lines[: 2 * MOST] if line.strip())
+    keys = dict.fromkeys(
+        _key(query.spec.kind, line) for line in lines[: 2 * MAX_OBJECTS] if line.strip()
+    )
     found = (informer.store.get(key) for key in keys if query.readable.includes(key))
     return [entry for entry in found if entry is not None]
 
@@ -110,7 +112,7 @@ def _key(kind: ResourceKind, text: str) -> Key:
     return Key(namespace, name) if kind.view.namespaced and slash else Key("", text)
 
 
-def _ask(
+def _confirm_entries(
     request: ConsoleRequest,
     spec: ViewSpec,
     action: Action,
@@ -122,32 +124,36 @@ def _ask(
     goes, doubted = [], False
     for entry in entries:
         try:
-            check_may(spec.kind, action, access, entry.key)
-        except InDoubt:
+            check_action(spec.kind, action, access, entry.key)
+        except PermissionsUnconfirmed:
             doubted = True
-        except (Denied, Exempt):
+        except (Denied, Protected):
             continue
         else:
             if action.applicable(entry):
                 goes.append(entry)
-    if len(goes) > MOST:
-        text = _("You can select at most %(most)s objects at a time.") % {"most": f"{MOST:,}"}
+    if len(goes) > MAX_OBJECTS:
+        text = _("You can select at most %(most)s objects at a time.") % {
+            "most": f"{MAX_OBJECTS:,}"
+        }
         return error_page(request, 400, text)
     if not goes and doubted:
-        raise InDoubt
+        raise PermissionsUnconfirmed
     if not goes:
         return error_page(
             request, 400, _("You don't have permission to do this for any of the selected items.")
         )
-    targets = [Target(entry.key, entry.projection.uid) for entry in goes]
-    return _asking(request, spec, action, targets, stays=len(entries) - len(goes), error=error)
+    targets = [BulkTarget(entry.key, entry.projection.uid) for entry in goes]
+    return _confirmation(
+        request, spec, action, targets, stays=len(entries) - len(goes), error=error
+    )
 
 
-def _asking(
+def _confirmation(
     request: ConsoleRequest,
     spec: ViewSpec,
     action: Action,
-    targets: list[Target],
+    targets: list[BulkTarget],
     *,
     stays: int = 0,
     error: str = "",
@@ -156,8 +162,8 @@ def _asking(
         "title": _title(action, spec.kind, targets),
         "action": action,
         "effect": action.effect(spec.kind),
-        "names": [visible(str(target.key)) for target in targets[:SHOWN]],
-        "more": max(0, len(targets) - SHOWN),
+        "names": [escape_invisible(str(target.key)) for target in targets[:MAX_NAMES_SHOWN]],
+        "more": max(0, len(targets) - MAX_NAMES_SHOWN),
         "stays": stays,
         "typed": _typed(action, spec.kind, targets),
         "targets": "\n".join(f"{target.uid} {quote(str(target.key))}" for target in targets),
@@ -168,43 +174,43 @@ def _asking(
     return render(request, "console/bulk.html", context, status=400 if error else 200)
 
 
-def _title(action: Action, kind: ResourceKind, targets: list[Target]) -> str:
+def _title(action: Action, kind: ResourceKind, targets: list[BulkTarget]) -> str:
     if len(targets) == 1:
-        return action.title(kind, visible(targets[0].key.name))
+        return action.title(kind, escape_invisible(targets[0].key.name))
     return action.titles(kind, f"{len(targets):,}")
 
 
-def _typed(action: Action, kind: ResourceKind, targets: list[Target]) -> str:
+def _typed(action: Action, kind: ResourceKind, targets: list[BulkTarget]) -> str:
     return action.confirmation_text(kind, [target.key for target in targets])
 
 
-def _go(
+def _run(
     request: ConsoleRequest, spec: ViewSpec, action: Action, access: Access
 ) -> HttpResponseBase:
     targets = _targets(spec.kind, request.POST["targets"])
-    if not targets or len(targets) > MOST:
+    if not targets or len(targets) > MAX_OBJECTS:
         return error_page(request, 400, _("The form is incomplete. Reload the page."))
     wanted = _typed(action, spec.kind, targets)
     if wanted and request.POST.get("typed", "").strip() != wanted:
         text = _("The text that you typed does not match. Type the text exactly as shown.")
-        return _asking(request, spec, action, targets, error=text)
-    context = {"title": _title(action, spec.kind, targets), "list": spec.url, "gap": _GAP}
+        return _confirmation(request, spec, action, targets, error=text)
+    context = {"title": _title(action, spec.kind, targets), "list": spec.url, "gap": _PLACEHOLDER}
     page = render_to_string("console/bulk_done.html", context, request)
-    results = written(request, spec.kind, action, access, targets, page, _GAP)
+    results = stream_results(request, spec.kind, action, access, targets, page, _PLACEHOLDER)
     response = StreamingHttpResponse(results)
     # Disables buffering in the proxy, which would delay the results until the end.
     response["X-Accel-Buffering"] = "no"
     return response
 
 
-def _targets(kind: ResourceKind, text: str) -> list[Target]:
+def _targets(kind: ResourceKind, text: str) -> list[BulkTarget]:
     """Parse the targets. Return [] if a line is invalid, because the form then wasn't created by
     the console.
     """
     found = []
     for line in text.splitlines():
         uid, _space, key = line.partition(" ")
-        target = Target(_key(kind, unquote(key)), uid)
+        target = BulkTarget(_key(kind, unquote(key)), uid)
         # An empty name would address all objects of a project, and an empty namespace none.
         named = bool(target.key.name) and kind.view.namespaced is bool(target.key.namespace)
         if not uid or not named or not line.isprintable():

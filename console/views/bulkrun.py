@@ -18,23 +18,23 @@ from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import Key
 from console.ui.access import Access
-from console.ui.actions import Action, Follow
-from console.ui.decisions import Denied, NotArrived, Refused
+from console.ui.actions import Action, ActionStarted
+from console.ui.decisions import Denied, NotLoaded, Refused
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.links import object_url
 from console.ui.reading import cached_entry
 from console.ui.states import denied_text
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.views.actions import not_applicable, refusal_text, run_as_user
-from console.views.deciding import check_may
+from console.views.deciding import check_action
 
 #: Number of objects processed concurrently.
-AT_ONCE = 4
+MAX_CONCURRENT = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class BulkTarget:
     """Object displayed on the confirmation page, with its UID."""
 
     key: Key
@@ -42,7 +42,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class BulkResult:
     """Result of one object.
 
     `outcome` is "done", "gone" (already deleted) or "refused", with the reason in `text`. `url`
@@ -55,12 +55,12 @@ class Result:
     url: str = ""
 
 
-async def written(
+async def stream_results(
     request: ConsoleRequest,
     kind: ResourceKind,
     action: Action,
     access: Access,
-    targets: list[Target],
+    targets: list[BulkTarget],
     page: str,
     gap: str,
 ) -> AsyncIterator[bytes]:
@@ -86,12 +86,12 @@ async def _results(
     kind: ResourceKind,
     action: Action,
     access: Access,
-    targets: Iterable[Target],
-) -> AsyncIterator[Result]:
+    targets: Iterable[BulkTarget],
+) -> AsyncIterator[BulkResult]:
     """Yield each result when it is available."""
-    places = asyncio.Semaphore(AT_ONCE)
+    places = asyncio.Semaphore(MAX_CONCURRENT)
 
-    async def one(target: Target) -> Result:
+    async def one(target: BulkTarget) -> BulkResult:
         async with places:
             return await _result(request, kind, action, access, target)
 
@@ -105,27 +105,27 @@ async def _results(
 
 
 async def _result(
-    request: ConsoleRequest, kind: ResourceKind, action: Action, access: Access, target: Target
-) -> Result:
-    name = visible(str(target.key))
+    request: ConsoleRequest, kind: ResourceKind, action: Action, access: Access, target: BulkTarget
+) -> BulkResult:
+    name = escape_invisible(str(target.key))
     try:
         # Checked for each object, because permissions and objects may change during the run.
-        check_may(kind, action, access, target.key)
+        check_action(kind, action, access, target.key)
         entry = cached_entry(kind, access, target.key, target.uid)
         if entry is not None and not action.applicable(entry):
-            return Result(name, "refused", not_applicable())
+            return BulkResult(name, "refused", not_applicable())
         await action.check(access, kind.gvr, target.key)
         outcome = await run_as_user(request, kind, action, target.key, access, target.uid)
     except NotFound:
-        return Result(name, "gone")
+        return BulkResult(name, "gone")
     except Denied as error:
-        return Result(name, "refused", denied_text(error, kind.nouns))
-    except (NotArrived, Refused) as error:
-        return Result(name, "refused", str(error))
+        return BulkResult(name, "refused", denied_text(error, kind.nouns))
+    except (NotLoaded, Refused) as error:
+        return BulkResult(name, "refused", str(error))
     except (ApiError, AuditUnavailable) as error:
-        return Result(name, "refused", refusal_text(error))
+        return BulkResult(name, "refused", refusal_text(error))
     except DatabaseError:
-        return Result(name, "refused", _("The database is not available."))
-    followed = isinstance(outcome, Follow)
+        return BulkResult(name, "refused", _("The database is not available."))
+    followed = isinstance(outcome, ActionStarted)
     url = object_url(access.cluster.name, kind.segment, target.key) if followed else ""
-    return Result(name, "done", url=url)
+    return BulkResult(name, "done", url=url)

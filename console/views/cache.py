@@ -14,21 +14,21 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.kube.gvr import GVR
-from console.kube.history import KEPT, STEP, History
+from console.kube.history import KEPT, STEP, EventRates
 from console.kube.stats import InformerStats, stats_of
 from console.kube.status import Severity
 from console.live.counters import counters
 from console.metrics.process import resident_bytes
 from console.ui.ages import age_text
 from console.ui.amounts import bytes_text
-from console.ui.charts import Line, line
+from console.ui.charts import ChartLine, chart_line
 from console.ui.clusters import Cluster
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
 from console.ui.platform import may_list_everything
-from console.ui.states import StateBlock
-from console.ui.text import visible
-from console.ui.words import spoken
+from console.ui.states import EmptyState
+from console.ui.text import escape_invisible
+from console.ui.words import translate_message
 from console.views.denial import withheld_page
 from console.views.guard import access_of
 from console.views.page import page
@@ -37,13 +37,13 @@ from console.views.page import page
 SPARK = {"points": KEPT, "width": 119, "height": 20}
 PLOT = {"points": KEPT, "width": 595, "height": 120}
 #: Smallest displayed event rate in events per second; lower rates are shown as less than this.
-SMALLEST = 0.1
+MIN_RATE = 0.1
 #: Samples per minute.
-MINUTE = int(60 / STEP)
+SAMPLES_PER_MINUTE = int(60 / STEP)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CacheRow:
     """Cached kind. `url` is "" if the kind has no list page. `since` is set if the cache is stale."""
 
     gvr: GVR
@@ -56,7 +56,7 @@ class Row:
     memory: str
     rate: float
     rate_text: str
-    spark: Line
+    spark: ChartLine
     lag: str
     relists: int
     restarts: int
@@ -64,7 +64,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Minute:
+class MinuteRate:
     """Average events per second in the minute that ended `ago` minutes ago."""
 
     ago: int
@@ -72,7 +72,7 @@ class Minute:
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
+class CacheTotal:
     label: str | Promise
     value: str
     hint: str | Promise = ""
@@ -100,8 +100,8 @@ def _context(cluster: Cluster) -> dict[str, object]:
     return {
         "rows": rows,
         "totals": _totals(figures, history),
-        "plot": line(rates, **PLOT),
-        "top": rate_text(line(rates, **PLOT).top),
+        "plot": chart_line(rates, **PLOT),
+        "top": rate_text(chart_line(rates, **PLOT).top),
         "minutes": _minutes(rates),
         "rate": rate_text(history.rate()),
         "peak": rate_text(max(rates, default=0.0)),
@@ -109,14 +109,14 @@ def _context(cluster: Cluster) -> dict[str, object]:
     }
 
 
-def _worst_first(row: Row) -> tuple[int, float, GVR]:
+def _worst_first(row: CacheRow) -> tuple[int, float, GVR]:
     return row.severity.rank, -row.rate, row.gvr
 
 
-def _row(cluster: Cluster, item: InformerStats, history: History, now: datetime) -> Row:
+def _row(cluster: Cluster, item: InformerStats, history: EventRates, now: datetime) -> CacheRow:
     severity, word = _state(item)
     kind = cluster.kinds.of(item.gvr)
-    return Row(
+    return CacheRow(
         gvr=item.gvr,
         url=list_url(cluster.name, kind.segment) if kind is not None else "",
         severity=severity,
@@ -127,7 +127,7 @@ def _row(cluster: Cluster, item: InformerStats, history: History, now: datetime)
         memory=bytes_text(Decimal(item.bytes)),
         rate=history.rate(item.gvr),
         rate_text=rate_text(history.rate(item.gvr)),
-        spark=line(history.rates(item.gvr), **SPARK),
+        spark=chart_line(history.rates(item.gvr), **SPARK),
         lag="—" if item.lag is None else age_text(now - timedelta(seconds=item.lag), now),
         relists=item.relists,
         restarts=item.restarts,
@@ -150,7 +150,7 @@ def _state(item: InformerStats) -> tuple[Severity, str]:
 
 def _reason(item: InformerStats) -> str:
     """Return why the cache is not live, and errors of the console itself."""
-    parts = [visible(spoken(item.freshness.problem))]
+    parts = [escape_invisible(translate_message(item.freshness.problem))]
     if item.undecodable:
         text = ngettext("%(n)s object unreadable", "%(n)s objects unreadable", item.undecodable)
         parts.append(text % {"n": item.undecodable})
@@ -160,41 +160,46 @@ def _reason(item: InformerStats) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _totals(figures: Sequence[InformerStats], history: History) -> list[Total]:
+def _totals(figures: Sequence[InformerStats], history: EventRates) -> list[CacheTotal]:
     live = sum(item.freshness.synced and item.freshness.stale_since is None for item in figures)
     memory = resident_bytes()
     return [
-        Total(_("Kinds"), f"{len(figures):,}", _("%(n)s not live") % {"n": len(figures) - live}),
-        Total(_("Objects"), f"{sum(item.objects for item in figures):,}"),
-        Total(
+        CacheTotal(
+            _("Kinds"), f"{len(figures):,}", _("%(n)s not live") % {"n": len(figures) - live}
+        ),
+        CacheTotal(_("Objects"), f"{sum(item.objects for item in figures):,}"),
+        CacheTotal(
             _("Memory"),
             bytes_text(Decimal(sum(item.bytes for item in figures))),
             _("of %(all)s in this process") % {"all": bytes_text(Decimal(memory))}
             if memory
             else "",
         ),
-        Total(_("Events per second"), rate_text(history.rate()), _("in the last minute")),
-        Total(_("Live pages"), f"{counters.sockets:,}"),
+        CacheTotal(_("Events per second"), rate_text(history.rate()), _("in the last minute")),
+        CacheTotal(_("Live pages"), f"{counters.sockets:,}"),
     ]
 
 
-def _minutes(rates: Sequence[float]) -> list[Minute]:
+def _minutes(rates: Sequence[float]) -> list[MinuteRate]:
     """Return the rate of each minute, latest first. The first minute may be incomplete."""
-    groups = [rates[max(0, end - MINUTE) : end] for end in range(len(rates), 0, -MINUTE)]
-    return [Minute(ago, rate_text(sum(group) / len(group))) for ago, group in enumerate(groups)]
+    groups = [
+        rates[max(0, end - SAMPLES_PER_MINUTE) : end]
+        for end in range(len(rates), 0, -SAMPLES_PER_MINUTE)
+    ]
+    return [MinuteRate(ago, rate_text(sum(group) / len(group))) for ago, group in enumerate(groups)]
 
 
 def rate_text(rate: float) -> str:
     """Format a rate with one decimal below ten and none above. Small rates are shown as less than
-    `SMALLEST`, not as 0.
+    `MIN_RATE`, not as 0.
     """
-    if 0 < rate < SMALLEST:
-        return f"<{SMALLEST}"
+    if 0 < rate < MIN_RATE:
+        return f"<{MIN_RATE}"
     return f"{rate:.1f}".removesuffix(".0") if rate < 10 else f"{rate:,.0f}"
 
 
-def _nothing() -> StateBlock:
-    return StateBlock(
+def _nothing() -> EmptyState:
+    return EmptyState(
         "first-use",
         _("The cache is empty"),
         _("The console caches a resource type when a user opens the list for the first time."),

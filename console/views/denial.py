@@ -14,12 +14,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from console.ui.access import Access, Explaining
-from console.ui.decisions import Denied, knows
+from console.ui.access import Access, GrantersAccess
+from console.ui.decisions import Denied, may_know_kind
 from console.ui.kind import ResourceKind, Scope
 from console.ui.states import denied_text
 from console.ui.statuses import status_response, wants_status
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.yamltext import plain_yaml
 from console.views.errors import page_not_found
 
@@ -30,7 +30,7 @@ ANY_PROJECT = "PROJECT"
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingPermission:
     """Missing permission. `resource` is in RBAC notation, for example `deployments/scale`.
     `namespace` is "" for requests without a namespace.
     """
@@ -44,7 +44,7 @@ class Missing:
     @property
     def where(self) -> str:
         if self.namespace:
-            return _("project %(name)s") % {"name": visible(self.namespace)}
+            return _("project %(name)s") % {"name": escape_invisible(self.namespace)}
         return _("any project") if self.namespaced else _("the whole cluster")
 
 
@@ -59,10 +59,10 @@ def denied_page(
     access: Access | None = getattr(request, "access", None)
     refused = access.cluster.kinds.of(denied.gvr) if access is not None else None
     shown = kind or refused
-    if access is not None and shown is not None and not knows(access, shown):
+    if access is not None and shown is not None and not may_know_kind(access, shown):
         return page_not_found(request)
     who = access.identity.name if access is not None else ""
-    missing = Missing(
+    missing = MissingPermission(
         denied.verb,
         "/".join(filter(None, (denied.gvr.resource, denied.subresource))),
         denied.gvr.group,
@@ -91,7 +91,7 @@ def withheld_page(request: HttpRequest, text: str, title: str) -> HttpResponse:
 
 
 def _granters(access: Access | None, denied: Denied) -> Sequence[str]:
-    if not isinstance(access, Explaining):
+    if not isinstance(access, GrantersAccess):
         return ()
     found = access.granters(
         denied.verb, denied.gvr, namespace=denied.namespace, subresource=denied.subresource
@@ -99,7 +99,7 @@ def _granters(access: Access | None, denied: Denied) -> Sequence[str]:
     return [who.partition(" ")[2] for who in found]
 
 
-def request_text(who: str, missing: Missing, path: str) -> str:
+def request_text(who: str, missing: MissingPermission, path: str) -> str:
     """Return a request for an administrator: a description and the role and binding that grant the
     permission.
 
@@ -118,7 +118,7 @@ def request_text(who: str, missing: Missing, path: str) -> str:
     return f"# {text % words}\n{documents}"
 
 
-def _objects(who: str, missing: Missing) -> list[dict[str, Any]]:
+def _objects(who: str, missing: MissingPermission) -> list[dict[str, Any]]:
     inside = missing.namespaced or bool(missing.namespace)
     kind = "Role" if inside else "ClusterRole"
     meta = {"name": f"{who}-{missing.verb}-{missing.resource.replace('/', '-')}".lower()}

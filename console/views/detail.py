@@ -19,26 +19,26 @@ from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.clusters import Cluster
-from console.ui.detail import Detail, detail, followed
-from console.ui.export import item
+from console.ui.detail import Detail, detail, start_informers
+from console.ui.export import export_item
 from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.freshness import live_state
 from console.ui.http import ConsoleRequest
-from console.ui.linked import Links, prepare_links
-from console.ui.masking import masked
-from console.ui.nav import prepare_menu
+from console.ui.linked import LinkResolver, prepare_links
+from console.ui.masking import mask_values
+from console.ui.nav import update_counts
 from console.ui.panels.standard import CHANGES, tabs_of
-from console.ui.places import DetailPlace, find_detail
-from console.ui.reading import cut_of, listed
+from console.ui.places import DetailRoute, detail_route
+from console.ui.reading import open_loaded_source, truncated_at
 from console.ui.states import loading_block
 from console.ui.statuses import status_response
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.threads import in_thread
 from console.ui.yamltext import yaml_text
-from console.views.errors import arriving_page, error_page
+from console.views.errors import error_page, loading_page
 from console.views.guard import access_of
 from console.views.history import changes_html
-from console.views.listbefore import list_before, with_list
+from console.views.listbefore import previous_list, with_list
 from console.views.lists import FIRST_LIST_WAIT
 from console.views.page import page
 
@@ -52,7 +52,7 @@ async def detail_page(
     name: str,
     tab: str = "",
 ) -> HttpResponse:
-    place = find_detail(cluster, namespace, resource, name, tab, request.GET)
+    place = detail_route(cluster, namespace, resource, name, tab, request.GET)
     if place is None:
         raise Http404
     page_url = place.kind.page_url(cluster.name, place.key)
@@ -61,13 +61,15 @@ async def detail_page(
     access = access_of(request)
     # Before the informer is started: users must not start watches of resources they can't read.
     place.check(access)
-    reading = listed(place.kind, access, place.namespaces, place.key, seconds=FIRST_LIST_WAIT)
+    reading = open_loaded_source(
+        place.kind, access, place.namespaces, place.key, seconds=FIRST_LIST_WAIT
+    )
     async with reading as informer:
         return await _shown(request, place, access, informer)
 
 
 async def _shown(
-    request: ConsoleRequest, place: DetailPlace, access: Access, informer: Informer[Any]
+    request: ConsoleRequest, place: DetailRoute, access: Access, informer: Informer[Any]
 ) -> HttpResponse:
     if not informer.freshness.synced:
         return _loading(request, place, informer)
@@ -80,17 +82,17 @@ async def _shown(
         # In a thread, because some objects have a million characters.
         return await in_thread(_data, place, entry, fmt)
     if not is_fragment(request):
-        await prepare_menu(access.cluster)
+        await update_counts(access.cluster)
     entry = informer.store.get(place.key)
     if entry is not None:
-        await prepare_links(place.kind, Links(access), [entry], seconds=FIRST_LIST_WAIT)
-    found = detail(place, access, informer, followed(place.needs, access))
+        await prepare_links(place.kind, LinkResolver(access), [entry], seconds=FIRST_LIST_WAIT)
+    found = detail(place, access, informer, start_informers(place.needs, access))
     if found is None or entry is None:
         return _missing(request, place, informer)
     more = await changes_html(place, access, entry) if place.tab == CHANGES else ""
     first = place.tab == tabs_of(place.kind)[0]
     above = await progress_html(access, place.kind, entry) if first else ""
-    spec = list_before(request, place.kind)
+    spec = previous_list(request, place.kind)
     if spec is not None and spec.url != found.up_url:
         found = replace(found, up_url=spec.url, tabs=with_list(found.tabs, spec))
     return _drawn(request, found, above, more)
@@ -114,15 +116,15 @@ def _drawn(request: ConsoleRequest, found: Detail, above: str, more: str) -> Htt
     return response
 
 
-def _loading(request: ConsoleRequest, place: DetailPlace, informer: Informer[Any]) -> HttpResponse:
+def _loading(request: ConsoleRequest, place: DetailRoute, informer: Informer[Any]) -> HttpResponse:
     refused = informer.refusal is not None
     block = loading_block(place.kind, live_state(informer).problem, refused=refused)
-    return arriving_page(request, f"{block.text} {block.reason}".strip())
+    return loading_page(request, f"{block.text} {block.reason}".strip())
 
 
-def _missing(request: ConsoleRequest, place: DetailPlace, informer: Informer[Any]) -> HttpResponse:
-    cut = cut_of(informer)
-    words = {"kind": place.kind.singular, "key": visible(str(place.key)), "count": cut}
+def _missing(request: ConsoleRequest, place: DetailRoute, informer: Informer[Any]) -> HttpResponse:
+    cut = truncated_at(informer)
+    words = {"kind": place.kind.singular, "key": escape_invisible(str(place.key)), "count": cut}
     if cut is None:
         text = _("No %(kind)s %(key)s found.") % words
     else:
@@ -130,13 +132,13 @@ def _missing(request: ConsoleRequest, place: DetailPlace, informer: Informer[Any
     return error_page(request, 404, text)
 
 
-def _data(place: DetailPlace, entry: Entry[Any], fmt: str) -> HttpResponse:
+def _data(place: DetailRoute, entry: Entry[Any], fmt: str) -> HttpResponse:
     kind = place.kind
     try:
-        manifest = masked(entry.original(), kind.masked)
+        manifest = mask_values(entry.original(), kind.masked)
         if fmt == "json":
             found = {
-                **item(kind, kind.columns, entry),
+                **export_item(kind, kind.columns, entry),
                 "resourceVersion": entry.resource_version,
                 "manifest": manifest,
             }

@@ -11,7 +11,7 @@ from console.ui.statuses import status_response
 _VERSION = re.compile(r"[0-9]{1,9}")
 
 
-def sent_version(request: ConsoleRequest) -> int | None:
+def submitted_version(request: ConsoleRequest) -> int | None:
     """Return the draft version the page was loaded with, 0 for none. Return None if the value is
     invalid.
     """
@@ -19,14 +19,14 @@ def sent_version(request: ConsoleRequest) -> int | None:
     return int(version) if _VERSION.fullmatch(version) else None
 
 
-def kept(version: int) -> HttpResponse:
+def draft_saved(version: int) -> HttpResponse:
     """Return the response with the draft's new version."""
     return HttpResponse(status=204, headers={"X-Draft-Version": str(version)})
 
 
-def not_kept() -> HttpResponse:
-    return status_response(409, newer_words())
+def draft_conflict() -> HttpResponse:
+    return status_response(409, draft_conflict_text())
 
 
-def newer_words() -> str:
+def draft_conflict_text() -> str:
     return _("Draft not saved: another window has a newer draft.")

@@ -23,28 +23,36 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from console.audit.trail import AuditUnavailable, record, request_action
 from console.drafts import keeping as drafts
-from console.history.keeping import Change
-from console.kube.apply import Manifest, Owned, Trial, carry_out, owners, shape_of, try_out
+from console.history.keeping import RecordedChange
+from console.kube.apply import (
+    DryRunResult,
+    Manifest,
+    OwnedChange,
+    dry_run,
+    field_tree,
+    owned_changes,
+    send_patch,
+)
 from console.kube.client import UserClient
 from console.kube.errors import ApiError, NotFound
 from console.kube.errors import Conflict as Changed
 from console.kube.gvr import Key
 from console.kube.managedfields import Manager, managers_of, path_text
-from console.kube.merging import ABSENT, MergeConflict, changes, merge, same
+from console.kube.merging import ABSENT, MergeConflict, diff, json_equal, merge
 from console.ui.access import Access
 from console.ui.actions import Action
 from console.ui.clusters import Cluster
-from console.ui.difference import Difference, difference, ordered
+from console.ui.difference import Difference, difference, order_like
 from console.ui.editing import (
     MOST,
-    Edited,
-    Problem,
-    Unreadable,
+    InvalidManifest,
+    ManifestProblem,
+    ParsedManifest,
+    comparable_manifest,
     editable,
     editable_text,
-    edited,
-    secrets_of,
-    shown,
+    masked_values,
+    parse_manifest,
     unmasked,
 )
 from console.ui.http import ConsoleRequest
@@ -53,31 +61,31 @@ from console.ui.links import draft_url, edit_url, object_url, openapi_url
 from console.ui.masking import MASK
 from console.ui.rows import short_hash
 from console.ui.statuses import status_response, success_response, wants_status
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.threads import in_thread
 from console.ui.yamltext import plain_yaml, yaml_text
 from console.views import drafting, problems
 from console.views.actions import MAX_UID, find_action
-from console.views.deciding import InDoubt, check_may
+from console.views.deciding import PermissionsUnconfirmed, check_action
 from console.views.errors import error_page
 from console.views.guard import access_of
-from console.views.history import find_change, remember
-from console.views.lineproblems import is_the_writers, line_problems
+from console.views.history import find_change, record_change
+from console.views.lineproblems import is_caused_by_text, line_problems
 from console.views.page import page
 
 #: Number of retries if the object changes in fields outside the text, such as its status.
-TRIES = 4
+MAX_TRIES = 4
 STEPS = frozenset({"review", "save", "edit"})
 #: Maximum number of displayed fields of other managers, characters of a displayed value, and
 #: conflicts that a user can resolve.
-MOST_OWNERS, LONGEST_VALUE, MOST_CONFLICTS = 20, 500, 100
+MAX_OWNERS, MAX_VALUE_LENGTH, MAX_CONFLICTS = 20, 500, 100
 MINE, THEIRS = "mine", "theirs"
 #: Placeholders for the texts in the rendered page. Random, so that no content can contain them.
 _BASE, _TEXT = (f"{name}-{token_hex(16)}" for name in ("base", "text"))
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EditRequest:
     """Object named in the URL, which may not exist. `other` is the user's draft, if it differs from
     the text of this request.
     """
@@ -87,7 +95,7 @@ class Asked:
     action: Action
     key: Key
     access: Access
-    other: drafts.Kept | None = None
+    other: drafts.StoredDraft | None = None
 
     @property
     def client(self) -> UserClient:
@@ -98,14 +106,14 @@ class Asked:
         return edit_url(self.access.cluster.name, self.kind.segment, self.key)
 
     @property
-    def draft(self) -> drafts.Place:
-        return drafts.Place(
+    def draft(self) -> drafts.DraftKey:
+        return drafts.DraftKey(
             self.request.account or "", self.access.cluster.name, self.kind.segment, *self.key
         )
 
     @property
     def words(self) -> dict[str, object]:
-        return {"kind": self.kind.singular, "name": visible(self.key.name)}
+        return {"kind": self.kind.singular, "name": escape_invisible(self.key.name)}
 
     async def live(self) -> Manifest:
         """Read the object with the viewer's permissions. Raise `ApiError`."""
@@ -115,7 +123,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SubmittedText:
     """Submitted form.
 
     - `text`: edited text.
@@ -132,32 +140,32 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DesiredState:
     """Desired state.
 
     `manifest` is the desired object with masked values restored. `merged` is True if other users
     have changed the object; `sent.text` then contains their changes, too.
     """
 
-    sent: Sent
-    found: Edited
+    sent: SubmittedText
+    found: ParsedManifest
     manifest: Manifest
     merged: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class EditPreview:
     """Preview of the change. Two previews with the same changes have the same `digest`, regardless
     of other fields.
     """
 
     difference: Difference
     digest: str
-    owned: Sequence[Owned]
+    owned: Sequence[OwnedChange]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ConflictRow:
     """Merge conflict for display.
 
     `name` is the form field, which changes if `theirs` changes. `owner` is the field manager.
@@ -172,13 +180,13 @@ class Row:
     chosen: str
 
 
-class Conflicting(Exception):
+class UnresolvedConflicts(Exception):
     """The text and the object changed the same fields, and the user must resolve the conflicts.
 
-    `rows` contains at most `MOST_CONFLICTS` + 1 conflicts.
+    `rows` contains at most `MAX_CONFLICTS` + 1 conflicts.
     """
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[ConflictRow]) -> None:
         super().__init__()
         self.rows = rows
 
@@ -215,39 +223,39 @@ async def draft_page(
         return status_response(400, _incomplete())
     try:
         kept = await _keep(asked, sent)
-    except drafts.Newer:
-        return drafting.not_kept()
-    return drafting.kept(kept.version)
+    except drafts.DraftConflict:
+        return drafting.draft_conflict()
+    return drafting.draft_saved(kept.version)
 
 
 def _asked(
     request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
-) -> Asked:
+) -> EditRequest:
     """Return the object of the URL. Raise `Denied`.
 
     Unconfirmed permissions are accepted here, because otherwise the user's text would be lost.
     """
     kind, action = find_action(cluster, namespace, resource, "edit")
-    asked = Asked(request, kind, action, Key(namespace, name), access_of(request))
-    with suppress(InDoubt):
-        check_may(kind, action, asked.access, asked.key)
+    asked = EditRequest(request, kind, action, Key(namespace, name), access_of(request))
+    with suppress(PermissionsUnconfirmed):
+        check_action(kind, action, asked.access, asked.key)
     return asked
 
 
-async def _open(asked: Asked) -> HttpResponse:
+async def _open(asked: EditRequest) -> HttpResponse:
     kept = await sync_to_async(drafts.find)(asked.draft)
     typed = _of_draft(kept) if kept is not None else None
     try:
-        check_may(asked.kind, asked.action, asked.access, asked.key)
+        check_action(asked.kind, asked.action, asked.access, asked.key)
         live = await asked.live()
-    except (ApiError, InDoubt) as error:
+    except (ApiError, PermissionsUnconfirmed) as error:
         if typed is not None:
             # The draft can still be read and copied.
-            code, text = _told(asked, error)
-            return await _editor(asked, typed, [Problem(text)], status=code, kept=kept)
+            code, text = _error_response(asked, error)
+            return await _editor(asked, typed, [ManifestProblem(text)], status=code, kept=kept)
         if not isinstance(error, NotFound):
             raise
-        words = {"kind": asked.kind.singular, "key": visible(str(asked.key))}
+        words = {"kind": asked.kind.singular, "key": escape_invisible(str(asked.key))}
         return error_page(asked.request, 404, _("No %(kind)s %(key)s found.") % words)
     if typed is not None and asked.request.GET.get("draft") == "continue":
         return await _editor(asked, typed, kept=kept)
@@ -264,33 +272,37 @@ async def _open(asked: Asked) -> HttpResponse:
         text = await in_thread(_undone, asked.kind, live, change)
         if len(text) > MOST:
             return _too_large(asked)
-    return await _editor(replace(asked, other=kept), Sent(text, base, uid))
+    return await _editor(replace(asked, other=kept), SubmittedText(text, base, uid))
 
 
-def _too_large(asked: Asked) -> HttpResponse:
+def _too_large(asked: EditRequest) -> HttpResponse:
     return error_page(asked.request, 422, _("This object is too large to edit here."))
 
 
-def _undone(kind: ResourceKind, live: Manifest, change: Change) -> str:
+def _undone(kind: ResourceKind, live: Manifest, change: RecordedChange) -> str:
     """Return the YAML of the object without the given change, but with all later changes."""
     states = change.after, change.before, editable(kind, live)
-    return yaml_text(kind, merge(*states, shape_of(live), lambda conflict: conflict.mine))
+    return yaml_text(kind, merge(*states, field_tree(live), lambda conflict: conflict.mine))
 
 
-def _told(asked: Asked, error: ApiError | InDoubt) -> tuple[int, str]:
+def _error_response(
+    asked: EditRequest, error: ApiError | PermissionsUnconfirmed
+) -> tuple[int, str]:
     """Return the status and text of an error."""
-    if isinstance(error, InDoubt):
+    if isinstance(error, PermissionsUnconfirmed):
         return 503, str(error)
-    return error.page_code, problems.words(error, gone=_gone(asked))
+    return error.page_code, problems.error_text(error, gone=_gone(asked))
 
 
-def _of_draft(kept: drafts.Kept) -> Sent:
-    return Sent(kept.content.text, kept.content.base, kept.content.uid, version=kept.version)
+def _of_draft(kept: drafts.StoredDraft) -> SubmittedText:
+    return SubmittedText(
+        kept.content.text, kept.content.base, kept.content.uid, version=kept.version
+    )
 
 
-async def _post(asked: Asked) -> HttpResponse:
+async def _post(asked: EditRequest) -> HttpResponse:
     if asked.request.POST.get("step") == "discard":
-        await sync_to_async(drafts.forget)(asked.draft)
+        await sync_to_async(drafts.delete_draft)(asked.draft)
         return HttpResponseRedirect(asked.url)
     sent = _sent(asked.request)
     step = asked.request.POST.get("step")
@@ -298,72 +310,72 @@ async def _post(asked: Asked) -> HttpResponse:
         return error_page(asked.request, 400, _incomplete())
     try:
         sent = await _keep(asked, sent)
-    except drafts.Newer:
+    except drafts.DraftConflict:
         asked = replace(asked, other=await sync_to_async(drafts.find)(asked.draft))
-    response = await _stepped(asked, sent, step)
+    response = await _run_step(asked, sent, step)
     if response.status_code == 302:
         # A redirect means that the object was saved.
-        await sync_to_async(drafts.forget)(asked.draft)
+        await sync_to_async(drafts.delete_draft)(asked.draft)
     return response
 
 
-async def _keep(asked: Asked, sent: Sent) -> Sent:
+async def _keep(asked: EditRequest, sent: SubmittedText) -> SubmittedText:
     """Save the draft and return `sent` with the new draft version. Raise `Newer`.
 
     Too long and unchanged texts are not saved.
     """
     if not _fits(sent) or (sent.text == sent.base and not sent.version):
         return sent
-    content = drafts.Content(sent.text, sent.base, sent.uid)
-    version = await sync_to_async(drafts.keep)(asked.draft, content, sent.version)
+    content = drafts.DraftContent(sent.text, sent.base, sent.uid)
+    version = await sync_to_async(drafts.store_draft)(asked.draft, content, sent.version)
     return replace(sent, version=version)
 
 
-def _fits(sent: Sent) -> bool:
+def _fits(sent: SubmittedText) -> bool:
     return len(sent.text) <= MOST and len(sent.base) <= MOST
 
 
-async def _stepped(asked: Asked, sent: Sent, step: str) -> HttpResponse:
+async def _run_step(asked: EditRequest, sent: SubmittedText, step: str) -> HttpResponse:
     try:
-        check_may(asked.kind, asked.action, asked.access, asked.key)
-    except InDoubt as error:
-        return await _editor(asked, sent, [Problem(str(error))], status=503)
+        check_action(asked.kind, asked.action, asked.access, asked.key)
+    except PermissionsUnconfirmed as error:
+        return await _editor(asked, sent, [ManifestProblem(str(error))], status=503)
     if step == "edit":
         return await _editor(asked, sent)
     try:
         return await _review(asked, sent, save=step == "save")
-    except Unreadable as error:
+    except InvalidManifest as error:
         return await _editor(asked, sent, error.problems, status=400)
-    except Conflicting as error:
-        if len(error.rows) > MOST_CONFLICTS:
-            return await _editor(asked, sent, [Problem(_far_apart())], status=409)
+    except UnresolvedConflicts as error:
+        if len(error.rows) > MAX_CONFLICTS:
+            return await _editor(asked, sent, [ManifestProblem(_far_apart())], status=409)
         context = {**_context(asked), "sent": sent, "rows": error.rows}
         return await _page(asked, "console/edit_conflicts.html", context, 409)
 
 
-def _sent(request: ConsoleRequest) -> Sent | None:
+def _sent(request: ConsoleRequest) -> SubmittedText | None:
     """Return the submitted form, or None if it is invalid."""
-    uid, version = request.POST.get("uid", ""), drafting.sent_version(request)
+    uid, version = request.POST.get("uid", ""), drafting.submitted_version(request)
     if not uid or len(uid) > MAX_UID or not uid.isprintable() or version is None:
         return None
     # Browsers submit CRLF line breaks.
     text, base = (request.POST.get(name, "").replace("\r\n", "\n") for name in ("text", "base"))
-    return Sent(text, base, uid, request.POST.get("seen", ""), version) if base else None
+    return SubmittedText(text, base, uid, request.POST.get("seen", ""), version) if base else None
 
 
-async def _review(asked: Asked, sent: Sent, *, save: bool) -> HttpResponse:
-    """Review or save the change. Raise `Unreadable` or `Conflicting`."""
+async def _review(asked: EditRequest, sent: SubmittedText, *, save: bool) -> HttpResponse:
+    """Review or save the change. Raise `InvalidManifest` or `UnresolvedConflicts`."""
     hide: Callable[[str], str] = str
-    wanted: Wanted | None = None
+    wanted: DesiredState | None = None
     try:
-        for _try in range(TRIES):
+        for _try in range(MAX_TRIES):
             live = await asked.live()
             if live["metadata"]["uid"] != sent.uid:
-                return await _editor(asked, sent, [Problem(_another())], status=409)
+                return await _editor(asked, sent, [ManifestProblem(_another())], status=409)
             hide = _hiding(asked.kind, live)
             wanted = await in_thread(_wanted, asked, sent, live)
             try:
-                trial = await try_out(
+                trial = await dry_run(
                     asked.client, asked.kind.gvr, asked.key, live, wanted.manifest
                 )
                 outlook = await in_thread(_outlook, asked.kind, live, wanted, trial)
@@ -375,54 +387,56 @@ async def _review(asked: Asked, sent: Sent, *, save: bool) -> HttpResponse:
                 # only the status.
                 continue
             return _saved(asked)
-        return await _editor(asked, sent, [Problem(_busy())], status=409)
+        return await _editor(asked, sent, [ManifestProblem(_busy())], status=409)
     except NotFound:
-        return await _editor(asked, sent, [Problem(_gone(asked))], status=404)
+        return await _editor(asked, sent, [ManifestProblem(_gone(asked))], status=404)
     except (ApiError, AuditUnavailable) as error:
         return await _refused(asked, sent, wanted, error, hide)
 
 
-def _wanted(asked: Asked, sent: Sent, live: Manifest) -> Wanted:
-    """Compute the desired state. Raise `Unreadable` or `Conflicting`."""
+def _wanted(asked: EditRequest, sent: SubmittedText, live: Manifest) -> DesiredState:
+    """Compute the desired state. Raise `InvalidManifest` or `UnresolvedConflicts`."""
     kind, key = asked.kind, asked.key
-    found = edited(sent.text, kind, key, sent.uid)
+    found = parse_manifest(sent.text, kind, key, sent.uid)
     now = editable_text(kind, live)
     if sent.base == now:
-        return Wanted(sent, found, unmasked(found, live, kind), False)
-    base = edited(sent.base, kind, key, sent.uid).manifest
-    rows: list[Row] = []
+        return DesiredState(sent, found, unmasked(found, live, kind), False)
+    base = parse_manifest(sent.base, kind, key, sent.uid).manifest
+    rows: list[ConflictRow] = []
     managers = managers_of(live)
 
     def choose(conflict: MergeConflict) -> Any:
         rows.append(_row(asked.request, conflict, managers))
-        if len(rows) > MOST_CONFLICTS:
-            raise Conflicting(rows)
+        if len(rows) > MAX_CONFLICTS:
+            raise UnresolvedConflicts(rows)
         return conflict.theirs if rows[-1].chosen == THEIRS else conflict.mine
 
-    both = merge(base, found.manifest, editable(kind, live), shape_of(live), choose)
+    both = merge(base, found.manifest, editable(kind, live), field_tree(live), choose)
     if not all(row.chosen for row in rows):
-        raise Conflicting(rows)
+        raise UnresolvedConflicts(rows)
     sent = replace(sent, base=now)
-    merged = not same(both, found.manifest)
+    merged = not json_equal(both, found.manifest)
     if merged:
         sent = replace(sent, text=yaml_text(kind, both))
-        found = replace(edited(sent.text, kind, key, sent.uid), ignored=found.ignored)
-    return Wanted(sent, found, unmasked(found, live, kind), merged)
+        found = replace(parse_manifest(sent.text, kind, key, sent.uid), ignored=found.ignored)
+    return DesiredState(sent, found, unmasked(found, live, kind), merged)
 
 
-def _outlook(kind: ResourceKind, live: Manifest, wanted: Wanted, trial: Trial) -> Outlook:
-    before, after = editable(kind, live), shown(kind, live, trial.result)
+def _outlook(
+    kind: ResourceKind, live: Manifest, wanted: DesiredState, trial: DryRunResult
+) -> EditPreview:
+    before, after = editable(kind, live), comparable_manifest(kind, live, trial.result)
     differing = sorted(
-        repr((one.path, one.old, one.new)) for one in changes(before, after, shape_of(live))
+        repr((one.path, one.old, one.new)) for one in diff(before, after, field_tree(live))
     )
-    return Outlook(
-        difference(wanted.sent.base, yaml_text(kind, ordered(after, before))),
+    return EditPreview(
+        difference(wanted.sent.base, yaml_text(kind, order_like(after, before))),
         sha256("\n".join(differing).encode()).hexdigest(),
-        tuple(owners(live, wanted.manifest)),
+        tuple(owned_changes(live, wanted.manifest)),
     )
 
 
-async def _save(asked: Asked, live: Manifest, trial: Trial) -> None:
+async def _save(asked: EditRequest, live: Manifest, trial: DryRunResult) -> None:
     verb, subresource = asked.action.audit_action
     recorded = request_action(
         asked.request,
@@ -433,14 +447,14 @@ async def _save(asked: Asked, live: Manifest, trial: Trial) -> None:
         subresource=subresource,
     )
     async with record(recorded) as entry:
-        after = await carry_out(
+        after = await send_patch(
             asked.client, asked.kind.gvr, asked.key, trial.write, audit_id=entry.audit_id
         )
     uid = live["metadata"]["uid"]
-    await remember(asked.kind, recorded, entry.audit_id, uid, live, after)
+    await record_change(asked.kind, recorded, entry.audit_id, uid, live, after)
 
 
-def _saved(asked: Asked) -> HttpResponse:
+def _saved(asked: EditRequest) -> HttpResponse:
     text = _("Saved %(kind)s %(name)s.") % asked.words
     if wants_status(asked.request):
         return success_response(text)
@@ -451,24 +465,24 @@ def _saved(asked: Asked) -> HttpResponse:
 
 
 async def _refused(
-    asked: Asked,
-    sent: Sent,
-    wanted: Wanted | None,
+    asked: EditRequest,
+    sent: SubmittedText,
+    wanted: DesiredState | None,
     error: problems.Problem,
     hide: Callable[[str], str],
 ) -> HttpResponse:
     """Render the editor with the error. Some errors that kube-apiserver reports as internal are
     caused by the text.
     """
-    if isinstance(error, ApiError) and wanted is not None and is_the_writers(error):
+    if isinstance(error, ApiError) and wanted is not None and is_caused_by_text(error):
         found = line_problems(error, wanted.found, hide)
         return await _editor(asked, wanted.sent, found, status=422)
-    text = hide(problems.words(error, changed=_busy()))
-    return await _editor(asked, sent, [Problem(text)], status=error.page_code)
+    text = hide(problems.error_text(error, changed=_busy()))
+    return await _editor(asked, sent, [ManifestProblem(text)], status=error.page_code)
 
 
 def _hiding(kind: ResourceKind, live: Manifest) -> Callable[[str], str]:
-    secrets = sorted(secrets_of(kind, live), key=len, reverse=True)
+    secrets = sorted(masked_values(kind, live), key=len, reverse=True)
 
     def hide(text: str) -> str:
         for secret in secrets:
@@ -479,12 +493,12 @@ def _hiding(kind: ResourceKind, live: Manifest) -> Callable[[str], str]:
 
 
 async def _editor(
-    asked: Asked,
-    sent: Sent,
-    found: Sequence[Problem] = (),
+    asked: EditRequest,
+    sent: SubmittedText,
+    found: Sequence[ManifestProblem] = (),
     *,
     status: int = 200,
-    kept: drafts.Kept | None = None,
+    kept: drafts.StoredDraft | None = None,
 ) -> HttpResponse:
     """Render the editor. `kept` is the loaded draft."""
     if found and wants_status(asked.request):
@@ -498,33 +512,40 @@ async def _editor(
         "schema_url": schema,
         "draft_url": draft_url(asked.access.cluster.name, asked.kind.segment, asked.key),
         "kept": kept,
-        "newer": drafting.newer_words(),
+        "newer": drafting.draft_conflict_text(),
     }
     return await _page(asked, "console/edit.html", context, status)
 
 
 async def _confirm(
-    asked: Asked, wanted: Wanted, trial: Trial, outlook: Outlook, *, anew: bool
+    asked: EditRequest,
+    wanted: DesiredState,
+    trial: DryRunResult,
+    outlook: EditPreview,
+    *,
+    anew: bool,
 ) -> HttpResponse:
     """Render the review. `anew`: the user has reviewed a different change before."""
     owned = [(_path(one.change.path), _names(one.owners)) for one in outlook.owned]
-    warnings = [*(one.text for one in wanted.found.ignored), *map(visible, trial.warnings)]
+    warnings = [*(one.text for one in wanted.found.ignored), *map(escape_invisible, trial.warnings)]
     context = {
         **_context(asked),
         "sent": wanted.sent,
         "seen": outlook.digest,
         "difference": outlook.difference,
-        "owned": owned[:MOST_OWNERS],
-        "owned_more": len(owned[MOST_OWNERS:]),
+        "owned": owned[:MAX_OWNERS],
+        "owned_more": len(owned[MAX_OWNERS:]),
         "warnings": warnings,
         "merged": wanted.merged,
         "anew": anew,
-        "command": visible(asked.action.command(asked.kind, asked.key, {})),
+        "command": escape_invisible(asked.action.command(asked.kind, asked.key, {})),
     }
     return await _page(asked, "console/edit_review.html", context, 409 if anew else 200)
 
 
-async def _page(asked: Asked, template: str, context: dict[str, Any], status: int) -> HttpResponse:
+async def _page(
+    asked: EditRequest, template: str, context: dict[str, Any], status: int
+) -> HttpResponse:
     """Render a page and insert the texts of `sent` afterwards.
 
     Templates would copy the large texts once per enclosing block.
@@ -535,15 +556,15 @@ async def _page(asked: Asked, template: str, context: dict[str, Any], status: in
     return HttpResponse(await in_thread(_filled, html, sent), status=status)
 
 
-def _filled(html: str, sent: Sent) -> bytes:
+def _filled(html: str, sent: SubmittedText) -> bytes:
     return html.replace(_BASE, escape(sent.base)).replace(_TEXT, escape(sent.text)).encode()
 
 
-def _context(asked: Asked) -> dict[str, Any]:
+def _context(asked: EditRequest) -> dict[str, Any]:
     words = asked.words
     return {
         "title": _("Edit %(kind)s %(name)s") % words,
-        "namespace": visible(asked.key.namespace),
+        "namespace": escape_invisible(asked.key.namespace),
         "edit_url": asked.url,
         "other": asked.other,
         "cancel_url": object_url(asked.access.cluster.name, asked.kind.segment, asked.key),
@@ -551,7 +572,7 @@ def _context(asked: Asked) -> dict[str, Any]:
 
 
 def _path(path: tuple[str, ...]) -> str:
-    return visible(path_text(path).removeprefix("."))
+    return escape_invisible(path_text(path).removeprefix("."))
 
 
 def _names(managers: Sequence[Manager]) -> str:
@@ -560,14 +581,16 @@ def _names(managers: Sequence[Manager]) -> str:
         f"{one.name or '?'} ({one.subresource})" if one.subresource else one.name or "?"
         for one in managers
     )
-    return visible(", ".join(dict.fromkeys(found)))
+    return escape_invisible(", ".join(dict.fromkeys(found)))
 
 
-def _row(request: ConsoleRequest, conflict: MergeConflict, managers: Sequence[Manager]) -> Row:
+def _row(
+    request: ConsoleRequest, conflict: MergeConflict, managers: Sequence[Manager]
+) -> ConflictRow:
     name = f"conflict-{short_hash((conflict.path, conflict.theirs))}"
     chosen = request.POST.get(name, "")
     managing = tuple(one for one in managers if one.owns(conflict.path))
-    return Row(
+    return ConflictRow(
         name=name,
         path=_path(conflict.path),
         mine=_value(conflict.mine),
@@ -580,7 +603,7 @@ def _row(request: ConsoleRequest, conflict: MergeConflict, managers: Sequence[Ma
 def _value(value: Any) -> str:
     """Return a value as YAML, or "" if it is absent."""
     text = "" if value is ABSENT else plain_yaml(value).removesuffix("...\n").strip()
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+    return text if len(text) <= MAX_VALUE_LENGTH else f"{text[:MAX_VALUE_LENGTH]}…"
 
 
 def _another() -> str:
@@ -592,10 +615,10 @@ def _far_apart() -> str:
         "This object changed after you opened it, and you edited more than %(most)s of the "
         "changed fields."
     )
-    return text % {"most": MOST_CONFLICTS}
+    return text % {"most": MAX_CONFLICTS}
 
 
-def _gone(asked: Asked) -> str:
+def _gone(asked: EditRequest) -> str:
     return _("The %(kind)s %(name)s no longer exists. Your text is kept below.") % asked.words
 
 

@@ -17,14 +17,14 @@ from django.utils.translation import gettext as _
 from console.kube.gvr import Key
 from console.ui.access import Access
 from console.ui.clusters import Cluster
-from console.ui.decisions import knows
+from console.ui.decisions import may_know_kind
 from console.ui.fragments import is_fragment
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url, object_url
 from console.ui.places import find_kind
 from console.ui.shell import theme_of
 from console.ui.statuses import status_response, wants_status
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 TITLES: dict[int, str | Promise] = {
     400: gettext_lazy("Bad request"),
@@ -45,14 +45,14 @@ RETRY_AFTER, LOAD_AGAIN_AFTER = 1, 5
 
 
 @dataclass(frozen=True, slots=True)
-class Up:
+class ParentLink:
     """Link to the parent list or object of a URL."""
 
     title: str | Promise
     url: str
 
 
-def arriving_page(request: ConsoleRequest, text: str) -> HttpResponse:
+def loading_page(request: ConsoleRequest, text: str) -> HttpResponse:
     """Return a 503 page for data that is still loading. GET requests of pages reload automatically."""
     again = request.method == "GET" and not (wants_status(request) or is_fragment(request))
     response = error_page(request, 503, text, again=again)
@@ -128,18 +128,20 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return HttpResponse(render_to_string("errors/page.html", context), status=500)
 
 
-def _up(request: HttpRequest, code: int) -> Up | None:
+def _up(request: HttpRequest, code: int) -> ParentLink | None:
     given = request.resolver_match.kwargs if request.resolver_match is not None else {}
     cluster: Cluster | None = given.get("cluster")
     kind = find_kind(cluster, given.get("resource", ""))
     access: Access | None = getattr(request, "access", None)
-    if cluster is None or kind is None or access is None or not knows(access, kind):
+    if cluster is None or kind is None or access is None or not may_know_kind(access, kind):
         return None
     namespace = given.get("namespace", "") if kind.view.namespaced else ""
     if code == 409 and (name := given.get("name", "")):
         # The object exists, and its page shows the current state.
-        return Up(visible(name), object_url(cluster.name, kind.segment, Key(namespace, name)))
-    return Up(kind.view.title, list_url(cluster.name, kind.view.segment, namespace))
+        return ParentLink(
+            escape_invisible(name), object_url(cluster.name, kind.segment, Key(namespace, name))
+        )
+    return ParentLink(kind.view.title, list_url(cluster.name, kind.view.segment, namespace))
 
 
 def _request_id(request: HttpRequest) -> str:

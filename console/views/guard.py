@@ -41,7 +41,7 @@ def access_in(request: ConsoleRequest, cluster: Cluster) -> Access:
     return access if access.cluster is cluster else cluster.access_for(access.identity)
 
 
-def asked_access(request: ConsoleRequest) -> Access:
+def access_from_query(request: ConsoleRequest) -> Access:
     """Return the viewer's access in the cluster named by `?cluster=`, by default the request's
     cluster.
 

@@ -16,31 +16,31 @@ from django.template.loader import render_to_string
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from console.audit.trail import Action as Recorded
-from console.history.keeping import Change, change_of, changes_of, keep
+from console.audit.trail import AuditAction as Recorded
+from console.history.keeping import RecordedChange, change_of, changes_of, store_change
 from console.kube.apply import Manifest
 from console.kube.errors import ApiError
 from console.kube.gvr import Key, ObjectReference
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import Context
+from console.ui.actions import ActionContext
 from console.ui.difference import Difference, manifest_difference
 from console.ui.editing import editable
 from console.ui.kind import ResourceKind
-from console.ui.places import DetailPlace
+from console.ui.places import DetailRoute
 from console.ui.reading import cached_entry
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.threads import in_thread
 
 #: Maximum digits of a change's number.
-LONGEST = 15
+MAX_DIGITS = 15
 #: Limits of the whole tab: bytes of manifests to compare, and displayed lines.
-MOST_BYTES, MOST_LINES = 1024 * 1024, 4000
+MAX_BYTES, MAX_LINES = 1024 * 1024, 4000
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ChangeRow:
     """Change for display.
 
     `what` is the label of the action. `difference` is None if it is too large or can't be
@@ -54,7 +54,7 @@ class Shown:
     difference: Difference | None
 
 
-def kept_of(kind: ResourceKind, access: Access, key: Key, uid: str) -> Manifest | None:
+def cached_manifest(kind: ResourceKind, access: Access, key: Key, uid: str) -> Manifest | None:
     """Return the cached object, or None if it is not cached or nested too deeply."""
     entry = cached_entry(kind, access, key, uid)
     try:
@@ -63,7 +63,7 @@ def kept_of(kind: ResourceKind, access: Access, key: Key, uid: str) -> Manifest 
         return None
 
 
-async def remember(
+async def record_change(
     kind: ResourceKind,
     recorded: Recorded,
     audit_id: str,
@@ -82,12 +82,14 @@ async def remember(
     try:
         # In a thread, because some objects have a million characters.
         states = await in_thread(lambda: [editable(kind, one) for one in (before, after)])
-        await sync_to_async(keep)(about, recorded.actor, audit_id, done, *states)
+        await sync_to_async(store_change)(about, recorded.actor, audit_id, done, *states)
     except (DatabaseError, RecursionError) as error:
         log.error("Cannot store change %s: %s", audit_id, error)
 
 
-async def remember_action(context: Context, recorded: Recorded, before: Manifest) -> None:
+async def record_action_change(
+    context: ActionContext, recorded: Recorded, before: Manifest
+) -> None:
     """Record the change of an action, with `before` as the state before it."""
     gvr, key = context.kind.gvr, context.key
     get, answers = context.client.get, context.patched_objects
@@ -97,20 +99,20 @@ async def remember_action(context: Context, recorded: Recorded, before: Manifest
         # The object is deleted, or the user may not read it.
         log.info("Change %s not stored, cannot read the object: %s", context.audit_id, error)
         return
-    await remember(context.kind, recorded, context.audit_id, context.uid, before, after)
+    await record_change(context.kind, recorded, context.audit_id, context.uid, before, after)
 
 
 async def find_change(
     access: Access, kind: ResourceKind, key: Key, uid: str, number: str
-) -> Change | None:
+) -> RecordedChange | None:
     """Return the change with the given number. `number` is unvalidated input."""
-    if not (number.isascii() and number.isdigit() and len(number) <= LONGEST):
+    if not (number.isascii() and number.isdigit() and len(number) <= MAX_DIGITS):
         return None
     about = ObjectReference(access.cluster.name, kind.gvr, key, uid)
     return await sync_to_async(change_of)(about, int(number))
 
 
-async def changes_html(place: DetailPlace, access: Access, entry: Entry[Any]) -> str:
+async def changes_html(place: DetailRoute, access: Access, entry: Entry[Any]) -> str:
     """Render the Changes tab."""
     kind, key = place.kind, place.key
     about = ObjectReference(place.cluster.name, kind.gvr, key, entry.projection.uid)
@@ -124,18 +126,18 @@ async def changes_html(place: DetailPlace, access: Access, entry: Entry[Any]) ->
     return render_to_string("ui/detail/_changes.html", context)
 
 
-def _shown(kind: ResourceKind, found: Sequence[Change]) -> Iterator[Shown]:
+def _shown(kind: ResourceKind, found: Sequence[RecordedChange]) -> Iterator[ChangeRow]:
     words = {action.audit_action: action.label for action in kind.actions_by_name.values()}
     size, lines = 0, 0
     for change in found:
-        size += change.size if size <= MOST_BYTES else 0
-        differs = _difference(kind, change, MOST_LINES - lines) if size <= MOST_BYTES else None
+        size += change.size if size <= MAX_BYTES else 0
+        differs = _difference(kind, change, MAX_LINES - lines) if size <= MAX_BYTES else None
         lines += len(differs.lines) if differs is not None else 0
         what = words.get((change.verb, change.subresource)) or _("Changed")
-        yield Shown(change.number, what, visible(change.actor), change.time, differs)
+        yield ChangeRow(change.number, what, escape_invisible(change.actor), change.time, differs)
 
 
-def _difference(kind: ResourceKind, change: Change, most: int) -> Difference | None:
+def _difference(kind: ResourceKind, change: RecordedChange, most: int) -> Difference | None:
     """Return the difference of a change, limited to `most` lines."""
     try:
         whole = manifest_difference(kind, change.before, change.after)

@@ -18,29 +18,29 @@ from console.kube.apply import Manifest
 from console.kube.client import UserClient
 from console.kube.errors import ApiError, NotFound, Unavailable
 from console.kube.gvr import GVR, Key
-from console.kube.served import Served, creatable
+from console.kube.served import CreatableType, creatable_types
 from console.ui.access import Access
 from console.ui.actions import Permission
 from console.ui.decisions import Denied
-from console.ui.editing import Problem, placeholders
+from console.ui.editing import ManifestProblem, unresolved_masks
 from console.ui.http import ConsoleRequest
-from console.ui.imports import Item, Ref, defined_by, in_order, needs
+from console.ui.imports import ImportItem, ObjectRef, defined_types, dependencies_of, in_order
 from console.ui.kind import ResourceKind
 from console.ui.links import object_url
 from console.ui.states import denied_text
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.views import problems
-from console.views.deciding import InDoubt, check_right
-from console.views.lineproblems import is_the_writers, line_problems
+from console.views.deciding import PermissionsUnconfirmed, check_permission
+from console.views.lineproblems import is_caused_by_text, line_problems
 
 #: Seconds to wait until a newly defined custom resource is served, and seconds between two checks.
-SERVED_WITHIN, LOOK_AGAIN = 10.0, 0.2
+SERVED_TIMEOUT, SERVED_POLL_SECONDS = 10.0, 0.2
 #: Seconds after which no further object is started.
-LONGEST = 60.0
+MAX_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CreatedObject:
     """Created object."""
 
     gvr: GVR
@@ -49,7 +49,7 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CreationResult:
     """Result of one object.
 
     - `outcome`: "done" (for a dry run: valid), "untried" or "refused".
@@ -60,25 +60,27 @@ class Result:
     - `url`: page of the created or existing object.
     """
 
-    item: Item
+    item: ImportItem
     outcome: Literal["done", "untried", "refused"]
     namespace: str = ""
     text: str = ""
-    problems: Sequence[Problem] = ()
+    problems: Sequence[ManifestProblem] = ()
     warnings: Sequence[str] = ()
     url: str = ""
     code: int = 200
     exists: bool = False
-    made: Made | None = None
+    made: CreatedObject | None = None
 
     @property
     def name(self) -> str:
-        name = visible(self.made.key.name) if self.made is not None else self.item.shown_name
-        return f"{visible(self.namespace)}/{name}" if self.namespace else name
+        name = (
+            escape_invisible(self.made.key.name) if self.made is not None else self.item.shown_name
+        )
+        return f"{escape_invisible(self.namespace)}/{name}" if self.namespace else name
 
     @property
     def kind(self) -> str:
-        return visible(self.item.kind)
+        return escape_invisible(self.item.kind)
 
     @property
     def line(self) -> int:
@@ -92,14 +94,14 @@ class ServedTypes:
 
     def __init__(self, client: UserClient) -> None:
         self._client = client
-        self._known: dict[tuple[str, str], Mapping[str, Served]] = {}
+        self._known: dict[tuple[str, str], Mapping[str, CreatableType]] = {}
 
-    async def of(self, group: str, version: str) -> Mapping[str, Served]:
+    async def of(self, group: str, version: str) -> Mapping[str, CreatableType]:
         place = group, version
         if place not in self._known:
             try:
                 body = await self._client.get_resources(group, version)
-                self._known[place] = creatable(body, group, version)
+                self._known[place] = creatable_types(body, group, version)
             except NotFound:
                 self._known[place] = {}
         return self._known[place]
@@ -108,23 +110,23 @@ class ServedTypes:
         del self._known[group, version]
 
 
-async def run(
+async def create_objects(
     request: ConsoleRequest,
     access: Access,
-    items: Sequence[Item],
+    items: Sequence[ImportItem],
     namespace: str,
     *,
     dry_run: bool,
-) -> list[Result]:
+) -> list[CreationResult]:
     """Create or validate the objects. `namespace` is the default for objects without a namespace."""
     client = access.cluster.runtime.as_user(access.identity)
-    defined = defined_by(items)
-    whole = _Run(request, access, client, namespace, dry_run, defined, ServedTypes(client))
+    defined = defined_types(items)
+    whole = _CreationRun(request, access, client, namespace, dry_run, defined, ServedTypes(client))
     return [await whole.result(item) for item in in_order(items)]
 
 
 @dataclass
-class _Run:
+class _CreationRun:
     """State of a run. `coming` contains the created objects, `failed` the others."""
 
     request: ConsoleRequest
@@ -132,32 +134,34 @@ class _Run:
     client: UserClient
     namespace: str
     dry_run: bool
-    defined: Mapping[tuple[str, str, str], tuple[Served, Ref]]
+    defined: Mapping[tuple[str, str, str], tuple[CreatableType, ObjectRef]]
     types: ServedTypes
-    coming: set[Ref] = field(default_factory=set)
-    failed: set[Ref] = field(default_factory=set)
+    coming: set[ObjectRef] = field(default_factory=set)
+    failed: set[ObjectRef] = field(default_factory=set)
     stopped: str = ""
     began: float = field(default_factory=lambda: asyncio.get_running_loop().time())
 
-    async def result(self, item: Item) -> Result:
-        if self._now() - self.began > LONGEST:
+    async def result(self, item: ImportItem) -> CreationResult:
+        if self._now() - self.began > MAX_SECONDS:
             self.stopped = _("Not attempted: the time limit was reached.")
         if self.stopped:
-            return Result(item, "untried", text=self.stopped, code=503)
+            return CreationResult(item, "untried", text=self.stopped, code=503)
         try:
             result = await self._result(item)
         except AuditUnavailable as error:
-            result = Result(item, "refused", text=problems.words(error), code=error.page_code)
+            result = CreationResult(
+                item, "refused", text=problems.error_text(error), code=error.page_code
+            )
         except ApiError as error:
             unsure = _("The cluster did not respond.") if self.dry_run else ""
-            text = problems.words(error, unsure=unsure)
-            result = Result(item, "refused", text=text, code=error.page_code)
+            text = problems.error_text(error, unsure=unsure)
+            result = CreationResult(item, "refused", text=text, code=error.page_code)
             if isinstance(error, Unavailable):
                 self.stopped = _("Not attempted: the cluster is not responding.")
         self._note(result)
         return result
 
-    def _note(self, result: Result) -> None:
+    def _note(self, result: CreationResult) -> None:
         ref = result.item.ref(result.namespace)
         if result.code < 400:
             self.coming.add(ref)
@@ -167,52 +171,55 @@ class _Run:
     def _now(self) -> float:
         return asyncio.get_running_loop().time()
 
-    async def _result(self, item: Item) -> Result:
+    async def _result(self, item: ImportItem) -> CreationResult:
         found, definition = await self._type(item)
         if found is None:
             words = {
-                "kind": visible(item.kind),
-                "version": visible(item.found.manifest["apiVersion"]),
+                "kind": escape_invisible(item.kind),
+                "version": escape_invisible(item.found.manifest["apiVersion"]),
             }
             text = _("The cluster has no kind %(kind)s in API version %(version)s.") % words
-            return Result(
+            return CreationResult(
                 item, "refused", text=text, problems=[item.problem(text, "kind")], code=404
             )
         namespace = (item.namespace or self.namespace) if found.namespaced else ""
         wrong = _misplaced(item, found, namespace)
         if wrong is not None:
-            return Result(item, "refused", text=wrong.text, problems=[wrong], code=422)
-        needed = [*([definition] if definition is not None else []), *needs(item, namespace)]
+            return CreationResult(item, "refused", text=wrong.text, problems=[wrong], code=422)
+        needed = [
+            *([definition] if definition is not None else []),
+            *dependencies_of(item, namespace),
+        ]
         missing = next((ref for ref in needed if ref in self.failed), None)
         if missing is not None:
             text = _("Not attempted: %(object)s is required but was not created.")
-            return Result(item, "untried", namespace, text % {"object": missing}, code=424)
+            return CreationResult(item, "untried", namespace, text % {"object": missing}, code=424)
         denied = self._denied(found.gvr, namespace)
         if denied:
-            return Result(item, "refused", namespace, denied, code=403)
+            return CreationResult(item, "refused", namespace, denied, code=403)
         kind = self._kind(found.gvr)
-        masks = list(placeholders(item.found, kind)) if kind is not None else []
+        masks = list(unresolved_masks(item.found, kind)) if kind is not None else []
         if masks:
-            return Result(item, "refused", namespace, problems=masks, code=422)
+            return CreationResult(item, "refused", namespace, problems=masks, code=422)
         coming = next((ref for ref in needed if ref in self.coming), None)
         if self.dry_run and coming is not None:
             text = _("Not checked yet: this object requires %(object)s, which is created first.")
-            return Result(item, "untried", namespace, text % {"object": coming})
+            return CreationResult(item, "untried", namespace, text % {"object": coming})
         return await self._make(item, found.gvr, namespace)
 
     def _denied(self, gvr: GVR, namespace: str) -> str:
         try:
-            check_right(Permission("create"), self.access, gvr, Key(namespace, ""))
-        except InDoubt as error:
+            check_permission(Permission("create"), self.access, gvr, Key(namespace, ""))
+        except PermissionsUnconfirmed as error:
             return str(error)
         except Denied as error:
             kind = self._kind(gvr)
             return denied_text(error, kind.nouns if kind is not None else gvr.qualified)
         return ""
 
-    async def _type(self, item: Item) -> tuple[Served | None, Ref | None]:
+    async def _type(self, item: ImportItem) -> tuple[CreatableType | None, ObjectRef | None]:
         """Return the type, and the object of this run that defines it."""
-        until = self._now() + SERVED_WITHIN
+        until = self._now() + SERVED_TIMEOUT
         defined, definition = self.defined.get((item.group, item.version, item.kind), (None, None))
         while True:
             found = (await self.types.of(item.group, item.version)).get(item.kind)
@@ -222,7 +229,7 @@ class _Run:
                 break
             # The definition was created moments ago and may not be served yet.
             self.types.forget(item.group, item.version)
-            await asyncio.sleep(LOOK_AGAIN)
+            await asyncio.sleep(SERVED_POLL_SECONDS)
         if found is not None:
             return found, None
         return (defined, definition) if definition in self.coming | self.failed else (None, None)
@@ -236,7 +243,7 @@ class _Run:
             return ""
         return object_url(self.access.cluster.name, kind.segment, key)
 
-    async def _make(self, item: Item, gvr: GVR, namespace: str) -> Result:
+    async def _make(self, item: ImportItem, gvr: GVR, namespace: str) -> CreationResult:
         warnings = [one.text for one in item.found.ignored]
         told: list[str] = []
         try:
@@ -246,13 +253,13 @@ class _Run:
                 raise
             return self._refused(item, gvr, namespace, error)
         key = Key(namespace, after["metadata"].get("name", ""))
-        made = None if self.dry_run else Made(gvr, key, after["metadata"].get("uid", ""))
+        made = None if self.dry_run else CreatedObject(gvr, key, after["metadata"].get("uid", ""))
         url = "" if self.dry_run else self._url(gvr, key)
-        warnings += map(visible, dict.fromkeys(told))
-        return Result(item, "done", namespace, warnings=warnings, url=url, made=made)
+        warnings += map(escape_invisible, dict.fromkeys(told))
+        return CreationResult(item, "done", namespace, warnings=warnings, url=url, made=made)
 
     async def _send(
-        self, item: Item, gvr: GVR, namespace: str, warnings: list[str]
+        self, item: ImportItem, gvr: GVR, namespace: str, warnings: list[str]
     ) -> dict[str, Any]:
         body = _body(item, namespace)
         if self.dry_run:
@@ -274,17 +281,19 @@ class _Run:
                 entry.set_outcome(201, "", str(after["metadata"].get("name", "")))
         return after
 
-    def _refused(self, item: Item, gvr: GVR, namespace: str, error: ApiError) -> Result:
+    def _refused(
+        self, item: ImportItem, gvr: GVR, namespace: str, error: ApiError
+    ) -> CreationResult:
         if error.reason == "AlreadyExists":
             url = self._url(gvr, Key(namespace, item.name))
             text = _("This object already exists. Edit it instead.")
-            return Result(item, "refused", namespace, text, url=url, code=409, exists=True)
-        found = line_problems(error, item.found, str) if is_the_writers(error) else []
-        text = "" if found else problems.words(error, gone=_gone())
-        return Result(item, "refused", namespace, text, found, code=error.page_code)
+            return CreationResult(item, "refused", namespace, text, url=url, code=409, exists=True)
+        found = line_problems(error, item.found, str) if is_caused_by_text(error) else []
+        text = "" if found else problems.error_text(error, gone=_gone())
+        return CreationResult(item, "refused", namespace, text, found, code=error.page_code)
 
 
-def _misplaced(item: Item, found: Served, namespace: str) -> Problem | None:
+def _misplaced(item: ImportItem, found: CreatableType, namespace: str) -> ManifestProblem | None:
     if found.namespaced and not namespace:
         text = _(
             "This object must belong to a project. Select a project or add metadata.namespace."
@@ -296,7 +305,7 @@ def _misplaced(item: Item, found: Served, namespace: str) -> Problem | None:
     return None
 
 
-def _body(item: Item, namespace: str) -> Manifest:
+def _body(item: ImportItem, namespace: str) -> Manifest:
     manifest = item.found.manifest
     if not namespace:
         return manifest

@@ -25,8 +25,8 @@ from console.kube.gvr import GVR
 from console.ui.access import Access
 from console.ui.clusters import Cluster
 from console.ui.creating import skeleton
-from console.ui.decisions import knows
-from console.ui.editing import Problem, Unreadable
+from console.ui.decisions import may_know_kind
+from console.ui.editing import InvalidManifest, ManifestProblem
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.http import ConsoleRequest
 from console.ui.imports import MOST, read_items
@@ -37,13 +37,13 @@ from console.ui.threads import in_thread
 from console.views import drafting
 from console.views.errors import error_page
 from console.views.guard import access_of
-from console.views.importing import Result, run
+from console.views.importing import CreationResult, create_objects
 from console.views.page import page
-from console.views.undoing import Undone, offer, read_made, undo
+from console.views.undoing import UndoResult, parse_created_objects, undo, undo_offer
 
 STEPS = frozenset({"review", "create", "edit"})
 #: Maximum characters of a namespace name (RFC 1123, section 2.1).
-LONGEST_LABEL = 63
+MAX_LABEL_LENGTH = 63
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 #: The editor loads the schemas of all kinds from URLs with the same prefix.
 _ANY = GVR("", "v1", "")
@@ -55,7 +55,7 @@ class ImportForm(ConsoleForm):
     namespace = TextField(
         label=gettext_lazy("Project"),
         help_text=gettext_lazy("Used for objects that don't set a project."),
-        max_length=LONGEST_LABEL,
+        max_length=MAX_LABEL_LENGTH,
         required=False,
     )
 
@@ -67,7 +67,7 @@ class ImportForm(ConsoleForm):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ImportRequest:
     """Request state.
 
     `version` is the draft version the page was loaded with, 0 for none. `kept` is the loaded
@@ -78,16 +78,16 @@ class Asked:
     access: Access
     form: ImportForm
     version: int = 0
-    kept: drafts.Kept | None = None
-    other: drafts.Kept | None = None
+    kept: drafts.StoredDraft | None = None
+    other: drafts.StoredDraft | None = None
 
     @property
     def url(self) -> str:
         return import_url(self.access.cluster.name)
 
     @property
-    def draft(self) -> drafts.Place:
-        return drafts.Place(
+    def draft(self) -> drafts.DraftKey:
+        return drafts.DraftKey(
             self.request.account or "", self.access.cluster.name, drafts.NEW, "", ""
         )
 
@@ -100,10 +100,10 @@ async def import_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse
 
     `review` validates each document with a dry run, `create` creates the objects, `edit` shows
     the text again, and `discard` deletes the draft. `?draft=continue` loads the draft. `undo`
-    deletes the objects in `made`, a JSON list of `console.views.undoing.MadeObject`.
+    deletes the objects in `made`, a JSON list of `console.views.undoing.CreatedObjectData`.
     """
     given = request.POST if request.method == "POST" else request.GET
-    asked = Asked(request, access_of(request), ImportForm(given))
+    asked = ImportRequest(request, access_of(request), ImportForm(given))
     response = await (_post(asked) if request.method == "POST" else _open(asked))
     response["Cache-Control"] = "no-store"
     return response
@@ -113,28 +113,28 @@ async def import_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse
 @page("POST")
 async def import_draft(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """POST (`text`, `namespace`, `version`) saves the draft and returns its new version."""
-    asked = Asked(request, access_of(request), ImportForm(request.POST))
-    version, text = drafting.sent_version(request), request.POST.get("text", "")
+    asked = ImportRequest(request, access_of(request), ImportForm(request.POST))
+    version, text = drafting.submitted_version(request), request.POST.get("text", "")
     if version is None or len(text) > MOST:
         return _incomplete(asked)
     try:
         found = await _keep(replace(asked, version=version), text.replace("\r\n", "\n"))
-    except drafts.Newer:
-        return drafting.not_kept()
-    return drafting.kept(found.version)
+    except drafts.DraftConflict:
+        return drafting.draft_conflict()
+    return drafting.draft_saved(found.version)
 
 
-async def _keep(asked: Asked, text: str) -> Asked:
+async def _keep(asked: ImportRequest, text: str) -> ImportRequest:
     """Save the draft and return `asked` with the new draft version. Raise `Newer`."""
     if len(text) > MOST or not (text.strip() or asked.version):
         return asked
-    project = asked.request.POST.get("namespace", "")[:LONGEST_LABEL]
-    content = drafts.Content(text, project=project)
-    version = await sync_to_async(drafts.keep)(asked.draft, content, asked.version)
+    project = asked.request.POST.get("namespace", "")[:MAX_LABEL_LENGTH]
+    content = drafts.DraftContent(text, project=project)
+    version = await sync_to_async(drafts.store_draft)(asked.draft, content, asked.version)
     return replace(asked, version=version)
 
 
-async def _open(asked: Asked) -> HttpResponse:
+async def _open(asked: ImportRequest) -> HttpResponse:
     kept = await sync_to_async(drafts.find)(asked.draft)
     if kept is not None and asked.request.GET.get("draft") == "continue":
         form = ImportForm(initial={"namespace": kept.content.project})
@@ -142,7 +142,7 @@ async def _open(asked: Asked) -> HttpResponse:
     asked = replace(asked, other=kept)
     named = asked.request.GET.get("kind", "")
     kind = find_kind(asked.access.cluster, named) if named else None
-    if named and (kind is None or not knows(asked.access, kind)):
+    if named and (kind is None or not may_know_kind(asked.access, kind)):
         raise Http404
     if not asked.form.is_valid():
         return _page(asked, "", status=400)
@@ -150,27 +150,27 @@ async def _open(asked: Asked) -> HttpResponse:
     return _page(asked, skeleton(kind, namespace) if kind is not None else "")
 
 
-async def _post(asked: Asked) -> HttpResponse:
+async def _post(asked: ImportRequest) -> HttpResponse:
     step = asked.request.POST.get("step")
     if step == "undo":
         return await _undo(asked)
     if step == "discard":
-        await sync_to_async(drafts.forget)(asked.draft)
+        await sync_to_async(drafts.delete_draft)(asked.draft)
         return HttpResponseRedirect(asked.url)
-    version = drafting.sent_version(asked.request)
+    version = drafting.submitted_version(asked.request)
     if step not in STEPS or "text" not in asked.request.POST or version is None:
         return _incomplete(asked)
     asked = replace(asked, version=version)
     try:
         text = _sent(asked.request)
     except UnicodeDecodeError:
-        wrong = [Problem(_("One of the files is not a UTF-8 text file."))]
+        wrong = [ManifestProblem(_("One of the files is not a UTF-8 text file."))]
         return _page(asked, asked.request.POST["text"], wrong, status=400)
     if not wants_status(asked.request):
         # API clients don't use drafts.
         try:
             asked = await _keep(asked, text)
-        except drafts.Newer:
+        except drafts.DraftConflict:
             asked = replace(asked, other=await sync_to_async(drafts.find)(asked.draft))
     if step == "edit":
         return _page(asked, text)
@@ -178,21 +178,21 @@ async def _post(asked: Asked) -> HttpResponse:
         return _page(asked, text, status=400)
     try:
         items = await in_thread(read_items, text)
-    except Unreadable as error:
+    except InvalidManifest as error:
         return _page(asked, text, error.problems, status=400)
     namespace = asked.form.cleaned_data["namespace"]
     dry_run = step == "review"
-    results = await run(asked.request, asked.access, items, namespace, dry_run=dry_run)
+    results = await create_objects(asked.request, asked.access, items, namespace, dry_run=dry_run)
     if not dry_run and asked.version and all(one.code < 400 for one in results):
-        await sync_to_async(drafts.forget)(asked.draft)
+        await sync_to_async(drafts.delete_draft)(asked.draft)
         asked = replace(asked, version=0)
     return _answer(asked, text, results, dry_run=dry_run)
 
 
-async def _undo(asked: Asked) -> HttpResponse:
+async def _undo(asked: ImportRequest) -> HttpResponse:
     post = asked.request.POST
     try:
-        made = read_made(post.get("made", ""))
+        made = parse_created_objects(post.get("made", ""))
     except msgspec.DecodeError:
         return _incomplete(asked)
     results = await undo(asked.request, asked.access, made)
@@ -202,7 +202,7 @@ async def _undo(asked: Asked) -> HttpResponse:
     context = {
         "title": _("Undo"),
         "import_url": asked.url,
-        "version": drafting.sent_version(asked.request) or 0,
+        "version": drafting.submitted_version(asked.request) or 0,
         "text": post.get("text", ""),
         "namespace": post.get("namespace", ""),
         "results": results,
@@ -211,7 +211,7 @@ async def _undo(asked: Asked) -> HttpResponse:
     return render(asked.request, "console/import_undone.html", context, status=status)
 
 
-def _incomplete(asked: Asked) -> HttpResponse:
+def _incomplete(asked: ImportRequest) -> HttpResponse:
     return error_page(asked.request, 400, _("The form is incomplete. Reload the page."))
 
 
@@ -222,7 +222,9 @@ def _sent(request: ConsoleRequest) -> str:
     return "\n---\n".join(text for text in texts if text.strip())
 
 
-def _answer(asked: Asked, text: str, results: Sequence[Result], *, dry_run: bool) -> HttpResponse:
+def _answer(
+    asked: ImportRequest, text: str, results: Sequence[CreationResult], *, dry_run: bool
+) -> HttpResponse:
     status = _status_of(results, 422 if dry_run else 207)
     if wants_status(asked.request):
         return _data(list(map(_status, results)), status)
@@ -232,7 +234,7 @@ def _answer(asked: Asked, text: str, results: Sequence[Result], *, dry_run: bool
     return _page(asked, text, found, results, status=status)
 
 
-def _status_of(results: Sequence[Result] | Sequence[Undone], partly: int) -> int:
+def _status_of(results: Sequence[CreationResult] | Sequence[UndoResult], partly: int) -> int:
     """Return the response status: `partly` if an object was refused, 503 if the cluster didn't
     respond at all.
     """
@@ -240,21 +242,23 @@ def _status_of(results: Sequence[Result] | Sequence[Undone], partly: int) -> int
     return 503 if codes == {503} else partly if codes - {200} else 200
 
 
-def _done(asked: Asked, text: str, results: Sequence[Result], status: int) -> HttpResponse:
+def _done(
+    asked: ImportRequest, text: str, results: Sequence[CreationResult], status: int
+) -> HttpResponse:
     context = {
         **_context(asked, text, results),
         "title": pgettext("result", "Created"),
         "made": sum(one.made is not None for one in results),
-        "offer": offer(asked.access, results),
+        "offer": undo_offer(asked.access, results),
     }
     return render(asked.request, "console/import_done.html", context, status=status)
 
 
 def _page(
-    asked: Asked,
+    asked: ImportRequest,
     text: str,
-    found: Sequence[Problem] = (),
-    results: Sequence[Result] = (),
+    found: Sequence[ManifestProblem] = (),
+    results: Sequence[CreationResult] = (),
     *,
     status: int = 200,
 ) -> HttpResponse:
@@ -277,13 +281,13 @@ def _page(
         "draft_url": import_draft_url(asked.access.cluster.name),
         "kept": asked.kept,
         "other": asked.other,
-        "newer": drafting.newer_words(),
+        "newer": drafting.draft_conflict_text(),
         "most": MOST,
     }
     return render(asked.request, "console/import.html", context, status=status)
 
 
-def _context(asked: Asked, text: str, results: Sequence[Result]) -> dict[str, Any]:
+def _context(asked: ImportRequest, text: str, results: Sequence[CreationResult]) -> dict[str, Any]:
     return {
         "text": text,
         "form": asked.form,
@@ -301,7 +305,7 @@ def _data(items: Sequence[dict[str, Any]], status: int) -> HttpResponse:
     return answer
 
 
-def _status(result: Result) -> dict[str, Any]:
+def _status(result: CreationResult) -> dict[str, Any]:
     item = result.item
     text = result.text or " ".join(problem.text for problem in result.problems)
     if result.code < 400:
@@ -322,7 +326,7 @@ def _status(result: Result) -> dict[str, Any]:
     return {**found, "details": {**details, **found.get("details", {})}}
 
 
-def _status_undone(result: Undone) -> dict[str, Any]:
+def _status_undone(result: UndoResult) -> dict[str, Any]:
     made = result.made
     known = result.code < 400
     found = success_object(result.text) if known else status_object(result.code, result.text)

@@ -14,14 +14,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.kube.errors import ApiError
-from console.ui.editing import MOST_PROBLEMS, Edited, Problem
-from console.ui.text import visible
-from console.ui.words import spoken
+from console.ui.editing import MOST_PROBLEMS, ManifestProblem, ParsedManifest
+from console.ui.text import escape_invisible
+from console.ui.words import translate_message
 from console.ui.yamlreading import Steps
 from console.views.problems import causes_of
 
 #: Maximum characters of a message: some messages contain the whole object.
-LONGEST = 400
+MAX_MESSAGE_LENGTH = 400
 _TYPED = re.compile(
     r"failed to create (?:manager for existing fields|typed (?:patch|live|new) object)"
 )
@@ -34,16 +34,18 @@ _INDEX = re.compile(r"\[((?:\"(?:[^\"\\]|\\.)*\"|[^\]\"])*)\]")
 _PAIR = re.compile(r"([^=,]*)=(\"(?:[^\"\\]|\\.)*\"|[^,]*)")
 
 
-def is_the_writers(error: ApiError) -> bool:
+def is_caused_by_text(error: ApiError) -> bool:
     """Return True if the error is caused by the edited text, independently of the response status."""
     return error.code in (400, 422) or (error.code == 500 and bool(_TYPED.search(error.message)))
 
 
-def line_problems(error: ApiError, found: Edited, hide: Callable[[str], str]) -> list[Problem]:
+def line_problems(
+    error: ApiError, found: ParsedManifest, hide: Callable[[str], str]
+) -> list[ManifestProblem]:
     """Return the errors with their lines. `hide` removes masked values from a text."""
     named = dict.fromkeys(causes_of(error)) or dict.fromkeys(_fields(error.message))
     if not named:
-        return [Problem(visible(_cut(hide(spoken(error.message)))))]
+        return [ManifestProblem(escape_invisible(_cut(hide(translate_message(error.message)))))]
     return [_problem(path, text, found, hide) for path, text in islice(named, MOST_PROBLEMS)]
 
 
@@ -63,7 +65,9 @@ def _fields(message: str) -> Iterator[tuple[str, str]]:
             yield field[1], field[2]
 
 
-def _problem(path: str, text: str, found: Edited, hide: Callable[[str], str]) -> Problem:
+def _problem(
+    path: str, text: str, found: ParsedManifest, hide: Callable[[str], str]
+) -> ManifestProblem:
     words = {
         "field not declared in schema": _("unknown field"),
         "unknown field": _("unknown field"),
@@ -71,12 +75,16 @@ def _problem(path: str, text: str, found: Edited, hide: Callable[[str], str]) ->
     }
     name = path.removeprefix(".")
     said = words.get(text) or _cut(hide(text))
-    whole = visible(f"{name}: {said}") if name and name not in ("<nil>", "None") else visible(said)
+    whole = (
+        escape_invisible(f"{name}: {said}")
+        if name and name not in ("<nil>", "None")
+        else escape_invisible(said)
+    )
     return found.problem(whole, steps_of(path, found.document.value))
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return text if len(text) <= MAX_MESSAGE_LENGTH else f"{text[:MAX_MESSAGE_LENGTH]}…"
 
 
 def steps_of(path: str, value: Any) -> Steps:

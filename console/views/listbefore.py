@@ -12,27 +12,27 @@ from console.ui.detail import TabLink
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.links import list_url
-from console.ui.places import find_list
+from console.ui.places import resolve_list
 from console.ui.viewspec import ViewSpec
 
 #: Query parameter with the list's query, which may be empty.
 PARAMETER = "list"
 
 
-def referring_url(request: ConsoleRequest) -> str:
+def referrer_path(request: ConsoleRequest) -> str:
     """Return the referring page's path, or "" for other sites."""
     own = f"{request.scheme}://{request.get_host()}/"
     referrer = request.headers.get("Referer", "")
     return "/" + referrer.removeprefix(own) if referrer.startswith(own) else ""
 
 
-def list_before(request: ConsoleRequest, kind: ResourceKind) -> ViewSpec | None:
+def previous_list(request: ConsoleRequest, kind: ResourceKind) -> ViewSpec | None:
     """Return the list the user came from, or None if it is not a list of the kind in the request's
     cluster.
     """
     given = request.GET.get(PARAMETER)
     own = list_url(request.cluster.name, kind.segment)
-    found = find_list(f"{own}?{given}" if given is not None else referring_url(request))
+    found = resolve_list(f"{own}?{given}" if given is not None else referrer_path(request))
     if found is None or (found.cluster, found.kind) != (request.cluster, kind):
         return None
     return None if found.spec.errors else found.spec

@@ -14,18 +14,18 @@ from console.kube.gvr import NAMESPACES
 from console.kube.informer import Informer
 from console.ui.access import Access
 from console.ui.clusters import Cluster
-from console.ui.decisions import Denied, knows
-from console.ui.export import FORMATS, exported, stream
+from console.ui.decisions import Denied, may_know_kind
+from console.ui.export import FORMATS, exported_slice, stream
 from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.http import ConsoleRequest
-from console.ui.nav import prepare_menu
-from console.ui.pages import page as whole_page
+from console.ui.nav import update_counts
+from console.ui.pages import render_page as whole_page
 from console.ui.places import find_kind
 from console.ui.projects import known_namespaces
-from console.ui.reading import TooManyProjects, cut_of, listed
-from console.ui.selection import ListQuery, selected
+from console.ui.reading import TooManyProjects, open_loaded_source, truncated_at
+from console.ui.selection import ListQuery, select_async
 from console.ui.statuses import status_response
-from console.ui.table import Table, denied_table, rows, shown_part, unread_table
+from console.ui.table import Table, build_table, denied_table, invalid_query_table, shown_part
 from console.ui.viewspec import FieldError, ViewSpec
 from console.views.errors import RETRY_AFTER
 from console.views.guard import access_of
@@ -46,7 +46,7 @@ async def list_page(request: ConsoleRequest, cluster: Cluster, resource: str) ->
     try:
         # Before the informer is started: users must not start watches of resources they can't read.
         query = ListQuery.of(spec, access)
-        reading = listed(
+        reading = open_loaded_source(
             kind, access, spec.namespaces, allowed=query.readable, seconds=FIRST_LIST_WAIT
         )
         async with reading as informer:
@@ -54,16 +54,16 @@ async def list_page(request: ConsoleRequest, cluster: Cluster, resource: str) ->
                 return await _data(query, informer, fmt)
             table = await _table(query, informer)
             if not fragment:
-                await prepare_menu(cluster)
+                await update_counts(cluster)
     except Denied as denied:
-        if fmt != "html" or not fragment or not knows(access, kind):
+        if fmt != "html" or not fragment or not may_know_kind(access, kind):
             raise
         return _drawn(request, denied_table(spec, denied), fragment=fragment, status=403)
     except TooManyProjects as error:
         spec = replace(spec, errors=(FieldError("namespace", str(error)),))
         if fmt != "html":
             return _bad_data(spec)
-        table = unread_table(spec, query.readable)
+        table = invalid_query_table(spec, query.readable)
     return _drawn(request, table, fragment=fragment)
 
 
@@ -71,8 +71,8 @@ async def _table(query: ListQuery, informer: Informer[Any]) -> Table:
     found = None
     if not query.spec.errors and informer.freshness.synced:
         part = shown_part(query.spec)
-        found = await selected(query, informer, part, seconds=FIRST_LIST_WAIT, links=True)
-    return rows(query, informer, found, namespaces=_namespaces(query.access))
+        found = await select_async(query, informer, part, seconds=FIRST_LIST_WAIT, links=True)
+    return build_table(query, informer, found, namespaces=_namespaces(query.access))
 
 
 def _namespaces(access: Access) -> frozenset[str] | None:
@@ -118,8 +118,8 @@ async def _data(
         response = status_response(503, text)
         response["Retry-After"] = str(RETRY_AFTER)
         return response
-    selection = await selected(query, informer, exported(spec), seconds=FIRST_LIST_WAIT)
-    cut = cut_of(informer) is not None
+    selection = await select_async(query, informer, exported_slice(spec), seconds=FIRST_LIST_WAIT)
+    cut = truncated_at(informer) is not None
     content = stream(spec, selection, fmt, meter=query.meter(), cut=cut)
     data = StreamingHttpResponse(content, content_type=FORMATS[fmt])
     if fmt != "json":

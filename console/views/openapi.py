@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from console.kube.openapi import document_hash, document_path, kind_schema
 from console.ui.clusters import Cluster
 from console.ui.http import ConsoleRequest
-from console.ui.shelf import Shelf
+from console.ui.shelf import LruCache
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page
@@ -25,7 +25,9 @@ _GROUP = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 
 #: Cached schemas by cluster, document, hash, and kind. The largest have 300 kB.
-_schemas: Shelf[tuple[str, str, str, str], bytes] = Shelf(places=100, room=10 * 2**20, idle=3600)
+_schemas: LruCache[tuple[str, str, str, str], bytes] = LruCache(
+    places=100, room=10 * 2**20, idle=3600
+)
 
 
 @page("GET")

@@ -13,26 +13,28 @@ from django.http.response import HttpResponseBase
 
 from console.inline import AsyncMiddleware
 from console.saved import book
-from console.saved.book import Reader
+from console.saved.book import ViewOwner
 from console.ui.clusters import clusters
 from console.ui.fragments import is_fragment
 from console.ui.http import ConsoleRequest
-from console.ui.places import find_kind, find_list
+from console.ui.places import find_kind, resolve_list
 
 #: Pattern of possible list URLs, checked first because most lists have no default view.
 _LIST = re.compile(r"/clusters/([^/]+)/([^/]+)")
 
 
-class OpeningViewMiddleware(AsyncMiddleware):
+class DefaultViewMiddleware(AsyncMiddleware):
     async def __call__(self, request: ConsoleRequest) -> HttpResponseBase:
         account = getattr(request, "account", None)
         asked = _LIST.fullmatch(request.path)
         place = (asked[1], asked[2]) if asked and request.method == "GET" else None
         if account and place and _is_kind(*place) and not request.META.get("QUERY_STRING"):
-            found = book.known_openings(*place) or await sync_to_async(book.openings)(*place)
-            query = found.for_user(Reader(account))
+            found = book.cached_default_queries(*place) or await sync_to_async(
+                book.load_default_queries
+            )(*place)
+            query = found.for_user(ViewOwner(account))
             if query and not is_fragment(request) and not _from_itself(request):
-                listed = find_list(request.path)
+                listed = resolve_list(request.path)
                 if listed is not None:
                     return HttpResponseRedirect(f"{listed.url}?{query}")
         return await self.get_response(request)

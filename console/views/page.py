@@ -14,16 +14,16 @@ from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
 from console.kube.factory import UnknownKind
 from console.kube.scopes import is_label
-from console.ui.decisions import Denied, NotArrived, Refused
+from console.ui.decisions import Denied, NotLoaded, Refused
 from console.ui.docking import DOCK
-from console.ui.following import Following
+from console.ui.following import LivePage
 from console.ui.http import ConsoleRequest
 from console.ui.places import find_kind
 from console.ui.statuses import success_response, wants_status
 from console.views import problems
-from console.views.asking import refused_page
+from console.views.asking import workspace_denied_page
 from console.views.denial import denied_page
-from console.views.errors import arriving_page, error_page
+from console.views.errors import error_page, loading_page
 from console.views.guard import refuse_anonymous
 
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
@@ -34,7 +34,7 @@ def page(
     bearer: bool = True,
     formats: Collection[str] = (),
     dockable: bool = False,
-    follows: Following | None = None,
+    follows: LivePage | None = None,
 ) -> Callable[[View], View]:
     """Decorate a view that requires sign-in and may raise the exceptions handled here. GET also
     allows HEAD.
@@ -78,12 +78,12 @@ def page(
             except UnknownKind as error:
                 # The custom resource definition was deleted during the request.
                 raise Http404 from error
-            except NotArrived as error:
-                return arriving_page(request, str(error))
+            except NotLoaded as error:
+                return loading_page(request, str(error))
             except (AuditUnavailable, DatabaseError):
                 return error_page(request, 503, _("The database is not available."))
             except ApiError as error:
-                return error_page(request, error.page_code, problems.words(error))
+                return error_page(request, error.page_code, problems.error_text(error))
 
         guarded.following = follows  # type: ignore[attr-defined]
         return guarded
@@ -91,7 +91,7 @@ def page(
     return decorate
 
 
-def finished(request: ConsoleRequest, text: str, url: str) -> HttpResponse:
+def success_redirect(request: ConsoleRequest, text: str, url: str) -> HttpResponse:
     """Return the response to a completed action: `text` on the page at `url`, or a `Status` for API
     clients.
     """
@@ -106,5 +106,5 @@ def _denied(request: ConsoleRequest, denied: Denied, named: Mapping[str, Any]) -
     that don't exist in Kubernetes.
     """
     if "workspace" in named:
-        return refused_page(request, denied, str(named["workspace"]))
+        return workspace_denied_page(request, denied, str(named["workspace"]))
     return denied_page(request, denied, find_kind(named.get("cluster"), named.get("resource", "")))

@@ -13,8 +13,8 @@ class PinsMiddleware(AsyncMiddleware):
     async def __call__(self, request: ConsoleRequest) -> HttpResponseBase:
         account = getattr(request, "account", None)
         if account and not is_fragment(request):
-            found = pins.known(account)
+            found = pins.cached_pins(account)
             request.pins = (
-                found if found is not None else await sync_to_async(pins.pins_of)(account)
+                found if found is not None else await sync_to_async(pins.load_pins)(account)
             )
         return await self.get_response(request)

@@ -17,15 +17,15 @@ from console.kube.errors import (
     Unavailable,
 )
 from console.ui.forms import ConsoleForm
-from console.ui.text import visible
-from console.ui.words import spoken
+from console.ui.text import escape_invisible
+from console.ui.words import translate_message
 
 Problem = ApiError | AuditUnavailable
 
 _INDEX = re.compile(r"\[[^\]]*\]")
 
 
-def words(error: Problem, *, gone: str = "", changed: str = "", unsure: str = "") -> str:
+def error_text(error: Problem, *, gone: str = "", changed: str = "", unsure: str = "") -> str:
     """Return a description of the error followed by kube-apiserver's message.
 
     `gone`, `changed` and `unsure` (no response) replace the default descriptions.
@@ -34,10 +34,10 @@ def words(error: Problem, *, gone: str = "", changed: str = "", unsure: str = ""
         return _("No changes were made because the audit trail cannot be written.")
     if isinstance(error, TooDeep):
         return too_deep()
-    budget = budget_words(error)
+    budget = disruption_budget_text(error)
     if budget:
         return f"{_('A disruption budget does not allow it now.')} {budget}"
-    said = f"{_plain(error, gone, changed, unsure)} {visible(spoken(error.message))}"
+    said = f"{_plain(error, gone, changed, unsure)} {escape_invisible(translate_message(error.message))}"
     if isinstance(error, TooManyRequests) and error.retry_after:
         again = _("Try again in %(seconds)s seconds.") % {"seconds": round(error.retry_after)}
         return f"{said} {again}"
@@ -69,7 +69,7 @@ def _plain(error: ApiError, gone: str, changed: str, unsure: str) -> str:
     return _("The cluster rejected the request.")
 
 
-def apply(error: Problem, form: ConsoleForm, told: str = "") -> None:
+def add_form_errors(error: Problem, form: ConsoleForm, told: str = "") -> None:
     """Add each cause to its form field. If a cause has no field, add `told`, or the default text,
     to the form.
     """
@@ -79,14 +79,14 @@ def apply(error: Problem, form: ConsoleForm, told: str = "") -> None:
     for name, text in dict.fromkeys(at_fields):
         form.add_error(name, text)
     if not causes or len(at_fields) < len(causes):
-        form.add_error(None, told or words(error))
+        form.add_error(None, told or error_text(error))
 
 
 def causes_of(error: ApiError) -> Iterator[tuple[str, str]]:
     """Yield the path and message of each cause."""
     for cause in _causes(error):
         if cause.get("message"):
-            yield str(cause.get("field")), visible(str(cause["message"]))
+            yield str(cause.get("field")), escape_invisible(str(cause["message"]))
 
 
 def _causes(error: ApiError) -> Iterator[Mapping[str, Any]]:
@@ -101,13 +101,13 @@ def has_cause(error: ApiError, reason: str) -> bool:
     return any(one.get("reason") == reason for one in _causes(error))
 
 
-def budget_words(error: ApiError) -> str:
+def disruption_budget_text(error: ApiError) -> str:
     """Return kube-apiserver's text about the disruption budget that blocks an eviction, or "".
 
     Only the cause names the budget, not the message of the response.
     """
     found = [one for one in _causes(error) if one.get("reason") == "DisruptionBudget"]
-    return visible(str(found[0].get("message", ""))) if found else ""
+    return escape_invisible(str(found[0].get("message", ""))) if found else ""
 
 
 def _is_another(error: ApiError) -> bool:

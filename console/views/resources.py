@@ -13,13 +13,13 @@ from django.utils.translation import gettext as _
 from console.saved import pins
 from console.ui.access import Access
 from console.ui.clusters import Cluster
-from console.ui.decisions import knows, readable
+from console.ui.decisions import may_know_kind, readable
 from console.ui.http import ConsoleRequest
 from console.ui.level import Level, level_of
 from console.ui.links import list_url
-from console.ui.nav import MOST, NavGroup, nav, prepare_menu, resources
+from console.ui.nav import MOST, NavGroup, all_kinds, nav, update_counts
 from console.ui.shell import pins_in
-from console.ui.states import StateBlock
+from console.ui.states import EmptyState
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page
@@ -37,11 +37,11 @@ async def resources_page(request: ConsoleRequest, cluster: Cluster) -> HttpRespo
     """
     access = access_of(request)
     level, _named = level_of(request, access)
-    await prepare_menu(cluster)
+    await update_counts(cluster)
     if request.method == "POST":
         return await _pin(request, access)
     wanted = request.GET.get("q", "").strip()[:MAX_QUERY]
-    groups = _matching(resources(access, level), wanted.casefold())
+    groups = _matching(all_kinds(access, level), wanted.casefold())
     context = {
         "groups": groups,
         "q": wanted,
@@ -53,7 +53,7 @@ async def resources_page(request: ConsoleRequest, cluster: Cluster) -> HttpRespo
 
 
 @dataclass(frozen=True, slots=True)
-class Pins:
+class PinnedLists:
     """List URLs of pinned kinds, and of kinds that the menu always contains."""
 
     pinned: frozenset[str]
@@ -65,9 +65,9 @@ def _rail(access: Access, pins: tuple[str, ...] = ()) -> frozenset[str]:
     return frozenset(entry.url for entry in rail)
 
 
-def _pins(request: ConsoleRequest, access: Access, cluster: Cluster) -> Pins:
+def _pins(request: ConsoleRequest, access: Access, cluster: Cluster) -> PinnedLists:
     fixed = _rail(access)
-    return Pins(_rail(access, pins_in(request, cluster.name)) - fixed, fixed)
+    return PinnedLists(_rail(access, pins_in(request, cluster.name)) - fixed, fixed)
 
 
 async def _pin(request: ConsoleRequest, access: Access) -> HttpResponse:
@@ -78,12 +78,12 @@ async def _pin(request: ConsoleRequest, access: Access) -> HttpResponse:
         await sync_to_async(pins.unpin)(account, cluster.name, unwanted)
         return HttpResponseRedirect(there)
     kind = cluster.kinds.find(request.POST.get("pin", ""))
-    if kind is None or not knows(access, kind):
+    if kind is None or not may_know_kind(access, kind):
         return error_page(request, 400, _("No list found at this address."))
     readable(kind, access)
     if list_url(cluster.name, kind.segment) in _rail(access):
         return error_page(request, 400, _("This kind is already in the menu."))
-    known = (await sync_to_async(pins.pins_of)(account)).get(cluster.name, ())
+    known = (await sync_to_async(pins.load_pins)(account)).get(cluster.name, ())
     if len(_rail(access, known)) >= MOST:
         text = _(
             "The menu already has %(most)s entries, which is the maximum. Unpin an entry first."
@@ -110,10 +110,10 @@ def _matching(groups: tuple[NavGroup, ...], wanted: str) -> list[NavGroup]:
     return [group for group in found if group.items]
 
 
-def _none(wanted: str) -> StateBlock:
+def _none(wanted: str) -> EmptyState:
     if wanted:
-        return StateBlock("no-match", _("No kinds found"), _("Try a shorter part of the name."))
-    return StateBlock(
+        return EmptyState("no-match", _("No kinds found"), _("Try a shorter part of the name."))
+    return EmptyState(
         "first-use",
         _("You don't have permission to list any resources"),
         _("Ask an administrator to assign a role to you."),

@@ -18,22 +18,22 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from console.saved import book
-from console.saved.book import MOST, Full, NameTaken, Reader
+from console.saved.book import MAX_VIEWS, NameTaken, TooManyViews, ViewOwner
 from console.saved.models import MAX_NAME, MAX_QUERY, SavedView, Sharing
 from console.ui.access import Access
 from console.ui.clusters import clusters
-from console.ui.decisions import Denied, knows, readable
+from console.ui.decisions import Denied, may_know_kind, readable
 from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
-from console.ui.nav import prepare_menu
-from console.ui.places import ListPlace, find_kind, find_list
+from console.ui.nav import update_counts
+from console.ui.places import ListRoute, find_kind, resolve_list
 from console.ui.platform import may_change_everything
-from console.ui.states import StateBlock
+from console.ui.states import EmptyState
 from console.views.denial import denied_page
 from console.views.errors import error_page
 from console.views.guard import access_in, access_of
-from console.views.page import finished, page
+from console.views.page import page, success_redirect
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +78,21 @@ async def saved_views(request: ConsoleRequest) -> HttpResponse:
     if request.method != "POST" and "list" not in request.GET:
         return await _all_shown(request, access)
     given = request.POST if request.method == "POST" else request.GET
-    place = find_list(given.get("list", ""))
-    there = place is not None and knows(access_in(request, place.cluster), place.kind)
+    place = resolve_list(given.get("list", ""))
+    there = place is not None and may_know_kind(access_in(request, place.cluster), place.kind)
     if place is None or place.spec.errors or not there:
         return error_page(request, 400, _("No list found at this address."))
     try:
         readable(place.kind, access_in(request, place.cluster))
     except Denied as denied:
         return denied_page(request, denied, place.kind)
-    reader = Reader(request.account or "", may_change_everything(access))
+    reader = ViewOwner(request.account or "", may_change_everything(access))
     if request.method == "POST":
         return await _save(request, place, reader)
     return await _shown(request, place, reader)
 
 
-async def _shown(request: ConsoleRequest, place: ListPlace, reader: Reader) -> HttpResponse:
+async def _shown(request: ConsoleRequest, place: ListRoute, reader: ViewOwner) -> HttpResponse:
     spec = place.spec.with_page(1)
     found = await sync_to_async(book.views_of)(reader, spec.cluster, place.kind.segment)
     views = [_link(view, reader, spec.query) for view in found]
@@ -110,18 +110,18 @@ async def _shown(request: ConsoleRequest, place: ListPlace, reader: Reader) -> H
 
 
 async def _all_shown(request: ConsoleRequest, access: Access) -> HttpResponse:
-    reader = Reader(request.account or "", may_change_everything(access))
+    reader = ViewOwner(request.account or "", may_change_everything(access))
     groups: list[ViewGroup] = []
     for cluster in clusters:
         found = await sync_to_async(book.all_views)(reader, cluster.name)
         groups += _groups(found, reader, access_in(request, cluster))
-    await prepare_menu(access.cluster)
+    await update_counts(access.cluster)
     context = {
         "groups": groups,
         "max_name": MAX_NAME,
         "state": None
         if groups
-        else StateBlock(
+        else EmptyState(
             "first-use",
             _("No saved views yet"),
             _(
@@ -133,7 +133,7 @@ async def _all_shown(request: ConsoleRequest, access: Access) -> HttpResponse:
     return render(request, "console/views_all.html", context)
 
 
-def _groups(found: Sequence[SavedView], reader: Reader, access: Access) -> Iterator[ViewGroup]:
+def _groups(found: Sequence[SavedView], reader: ViewOwner, access: Access) -> Iterator[ViewGroup]:
     for segment, views in groupby(found, key=lambda view: view.kind):
         group = _group(segment, list(views), reader, access)
         if group is not None:
@@ -141,7 +141,7 @@ def _groups(found: Sequence[SavedView], reader: Reader, access: Access) -> Itera
 
 
 def _group(
-    segment: str, views: Sequence[SavedView], reader: Reader, access: Access
+    segment: str, views: Sequence[SavedView], reader: ViewOwner, access: Access
 ) -> ViewGroup | None:
     """Return the group, or None if it contains only platform views of a kind the viewer may not
     see.
@@ -165,7 +165,7 @@ def _may_open(url: str, access: Access) -> bool:
     """Return True if the URL is a valid list that the viewer may open. The view's query or
     permissions may have become invalid.
     """
-    place = find_list(url)
+    place = resolve_list(url)
     if place is None or place.spec.errors:
         return False
     try:
@@ -175,7 +175,7 @@ def _may_open(url: str, access: Access) -> bool:
     return True
 
 
-def _link(view: SavedView, reader: Reader, query: str | None) -> ViewLink:
+def _link(view: SavedView, reader: ViewOwner, query: str | None) -> ViewLink:
     path = list_url(view.cluster, view.kind)
     platform = view.sharing == Sharing.PLATFORM
     return ViewLink(
@@ -189,7 +189,7 @@ def _link(view: SavedView, reader: Reader, query: str | None) -> ViewLink:
     )
 
 
-async def _save(request: ConsoleRequest, place: ListPlace, reader: Reader) -> HttpResponse:
+async def _save(request: ConsoleRequest, place: ListRoute, reader: ViewOwner) -> HttpResponse:
     spec = place.spec.with_page(1)
     name = _name(request)
     if name is None:
@@ -203,10 +203,10 @@ async def _save(request: ConsoleRequest, place: ListPlace, reader: Reader) -> Ht
         await sync_to_async(book.save)(
             reader, Sharing(sharing), spec.cluster, place.kind.segment, name, spec.query
         )
-    except Full:
+    except TooManyViews:
         text = _("The limit of %(most)s views is reached. Delete a view that is no longer needed.")
-        return error_page(request, 400, text % {"most": MOST})
-    return finished(request, _("Saved view %(name)s.") % {"name": name}, spec.url)
+        return error_page(request, 400, text % {"most": MAX_VIEWS})
+    return success_redirect(request, _("Saved view %(name)s.") % {"name": name}, spec.url)
 
 
 @page("POST")
@@ -215,7 +215,7 @@ async def change_view(request: ConsoleRequest, number: int) -> HttpResponse:
 
     Redirects to the views of `list`, or to all views.
     """
-    reader = Reader(request.account or "", may_change_everything(access_of(request)))
+    reader = ViewOwner(request.account or "", may_change_everything(access_of(request)))
     action, name = request.POST.get("action", ""), _name(request)
     if action == "rename" and name is None:
         return error_page(request, 400, _name_error())
@@ -225,21 +225,21 @@ async def change_view(request: ConsoleRequest, number: int) -> HttpResponse:
         return error_page(request, 400, _("A view with this name already exists."))
     if not done:
         return error_page(request, 404, _("This view does not exist."))
-    place = find_list(request.POST.get("list", ""))
+    place = resolve_list(request.POST.get("list", ""))
     url = reverse("views")
     if place:
         url += f"?{urlencode({'list': place.spec.url})}"
     return HttpResponseRedirect(url)
 
 
-def _change(reader: Reader, number: int, action: str, name: str) -> bool:
+def _change(reader: ViewOwner, number: int, action: str, name: str) -> bool:
     match action:
         case "rename":
             return book.rename(reader, number, name)
         case "delete":
-            return book.forget(reader, number)
+            return book.delete_view(reader, number)
         case "open" | "unopen":
-            return book.choose(reader, number, opens=action == "open")
+            return book.set_default(reader, number, opens=action == "open")
     return False
 
 

@@ -13,28 +13,28 @@ from django.utils.translation import gettext as _
 from console.kube.gvr import PODS, Key
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.causes import cause_of, cause_of_container
+from console.ui.causes import diagnose, diagnose_container
 from console.ui.clusters import Cluster
-from console.ui.decisions import check_seen
+from console.ui.decisions import check_visible
 from console.ui.http import ConsoleRequest
 from console.ui.kind import NAV_GROUPS
 from console.ui.links import list_url, object_url, terminal_url
 from console.ui.manifests import mapping, text
 from console.ui.places import find_kind
-from console.ui.podspecs import Container, containers_of
+from console.ui.podspecs import ContainerView, containers_of
 from console.ui.reading import find_entry
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.views.actions import FIND_WAIT
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page
 
 #: Seconds between two polls.
-EVERY = 1
+POLL_SECONDS = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StartupState:
     """Startup state of a container. `reason` is Kubernetes' message, or ""."""
 
     severity: Severity
@@ -51,15 +51,15 @@ async def starting_page(
     if kind is None or kind.gvr != PODS:
         raise Http404
     access, key = access_of(request), Key(namespace, name)
-    check_seen(kind, access, key)
+    check_visible(kind, access, key)
     entry = await find_entry(kind, access, key, seconds=FIND_WAIT)
     if entry is None:
-        words = {"kind": kind.singular, "key": visible(str(key))}
+        words = {"kind": kind.singular, "key": escape_invisible(str(key))}
         return error_page(request, 404, _("No %(kind)s %(key)s found.") % words)
     wanted = request.GET.get("container", "")
     container = next((one for one in containers_of(entry.original()) if one.name == wanted), None)
     if container is None:
-        words = {"container": visible(wanted)}
+        words = {"container": escape_invisible(wanted)}
         return error_page(request, 404, _("No container %(container)s found in the pod.") % words)
     if container.since is not None:
         url = terminal_url(cluster.name, kind.segment, key, wanted, attach=True)
@@ -73,28 +73,34 @@ async def starting_page(
         "url": object_url(cluster.name, kind.segment, key),
         "container": container,
         "step": _step(entry, container),
-        "every": EVERY,
+        "every": POLL_SECONDS,
     }
     return render(request, "console/starting.html", context)
 
 
-def _step(entry: Entry[Any], container: Container) -> Step:
+def _step(entry: Entry[Any], container: ContainerView) -> StartupState:
     manifest, ended = entry.original(), container.ended
     status = mapping(manifest, "status")
     if ended is not None and not ended.code:
-        return Step(Severity.DONE, _("The container terminated: %(how)s.") % {"how": ended.how})
+        return StartupState(
+            Severity.DONE, _("The container terminated: %(how)s.") % {"how": ended.how}
+        )
     if container.severity == Severity.ERROR:
-        cause = cause_of_container(container)
-        return Step(Severity.ERROR, cause.text, cause.reason)
+        cause = diagnose_container(container)
+        return StartupState(Severity.ERROR, cause.text, cause.reason)
     # Problems of a running pod don't delay the container.
-    if status.get("phase") != "Running" and (found := cause_of(manifest)) is not None:
-        return Step(Severity.WARN, found.text, found.reason)
+    if status.get("phase") != "Running" and (found := diagnose(manifest)) is not None:
+        return StartupState(Severity.WARN, found.text, found.reason)
     if entry.projection.ended:
         reasons = map(text, (status.get("reason"), status.get("message")))
-        return Step(Severity.ERROR, _("The pod terminated."), ": ".join(filter(None, reasons)))
+        return StartupState(
+            Severity.ERROR, _("The pod terminated."), ": ".join(filter(None, reasons))
+        )
     if not container.waiting:
-        return Step(Severity.PROGRESS, _("The node has not started creating the container yet."))
-    return Step(
+        return StartupState(
+            Severity.PROGRESS, _("The node has not started creating the container yet.")
+        )
+    return StartupState(
         Severity.PROGRESS,
         _("The node is pulling the image %(image)s if the image is not already present.")
         % {"image": container.image},

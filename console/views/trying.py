@@ -6,24 +6,24 @@ from typing import Any
 
 from console.kube.gvr import Key
 from console.ui.access import Access
-from console.ui.actions import Action, Context
+from console.ui.actions import Action, ActionContext
 from console.ui.difference import Difference, manifest_difference
-from console.ui.editing import editable, shown
+from console.ui.editing import comparable_manifest, editable
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.threads import in_thread
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class DryRunPreview:
     """Result of a dry run. `warnings` are kube-apiserver's warnings."""
 
     difference: Difference
     warnings: tuple[str, ...]
 
 
-async def try_as_user(
+async def dry_run_as_user(
     request: ConsoleRequest,
     kind: ResourceKind,
     action: Action,
@@ -31,19 +31,21 @@ async def try_as_user(
     access: Access,
     uid: str,
     data: Mapping[str, Any],
-) -> Outlook:
+) -> DryRunPreview:
     """Run an action with `reviews` as a dry run. Raise `ApiError`, or `RecursionError` for objects
     that are nested too deeply.
     """
     client = access.cluster.runtime.as_user(access.identity)
-    context = Context(request, kind, key, uid, access, client, "", _alone, data, dry_run=True)
+    context = ActionContext(request, kind, key, uid, access, client, "", _alone, data, dry_run=True)
     await action.run(context)
     before, after = context.read_objects[-1], context.patched_objects[-1]
     # In a thread, because some objects have a million characters.
     found = await in_thread(
-        lambda: manifest_difference(kind, editable(kind, before), shown(kind, before, after))
+        lambda: manifest_difference(
+            kind, editable(kind, before), comparable_manifest(kind, before, after)
+        )
     )
-    return Outlook(found, tuple(map(visible, dict.fromkeys(context.warnings))))
+    return DryRunPreview(found, tuple(map(escape_invisible, dict.fromkeys(context.warnings))))
 
 
 async def _alone(_action: Action, _key: Key, _uid: str) -> str:

@@ -19,21 +19,21 @@ from console.kube.errors import ApiError, NotFound, Unavailable
 from console.kube.gvr import GVR, Key
 from console.ui.access import Access
 from console.ui.actions import Delete, Permission
-from console.ui.decisions import Denied, Exempt
-from console.ui.editing import Problem
+from console.ui.decisions import Denied, Protected
+from console.ui.editing import ManifestProblem
 from console.ui.http import ConsoleRequest
 from console.ui.imports import MOST_OBJECTS, VERSION
 from console.ui.registry import kinds
 from console.ui.states import denied_text
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.views import problems
-from console.views.deciding import InDoubt, check_may, check_right
-from console.views.importing import LONGEST, Result, ServedTypes
+from console.views.deciding import PermissionsUnconfirmed, check_action, check_permission
+from console.views.importing import MAX_SECONDS, CreationResult, ServedTypes
 
 _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
 
 
-class MadeObject(msgspec.Struct, frozen=True, rename="camel"):
+class CreatedObjectData(msgspec.Struct, frozen=True, rename="camel"):
     """Created object. The UID is required to not delete another object with the same name."""
 
     api_version: Annotated[str, msgspec.Meta(max_length=317, pattern=rf"^{VERSION.pattern}\Z")]
@@ -49,33 +49,33 @@ class MadeObject(msgspec.Struct, frozen=True, rename="camel"):
         return group, version
 
 
-_List = Annotated[list[MadeObject], msgspec.Meta(min_length=1, max_length=MOST_OBJECTS)]
+_List = Annotated[list[CreatedObjectData], msgspec.Meta(min_length=1, max_length=MOST_OBJECTS)]
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
-    """Result of one deletion, with the displayed fields of `console.views.importing.Result`."""
+class UndoResult:
+    """Result of one deletion, with the displayed fields of `console.views.importing.CreationResult`."""
 
-    made: MadeObject
+    made: CreatedObjectData
     outcome: Literal["done", "untried", "refused"]
     text: str = ""
     code: int = 200
     line: int = 0
-    problems: Sequence[Problem] = ()
+    problems: Sequence[ManifestProblem] = ()
     warnings: Sequence[str] = ()
     url: str = ""
 
     @property
     def name(self) -> str:
-        return visible(f"{self.made.namespace}/{self.made.name}".removeprefix("/"))
+        return escape_invisible(f"{self.made.namespace}/{self.made.name}".removeprefix("/"))
 
     @property
     def kind(self) -> str:
-        return visible(self.made.kind)
+        return escape_invisible(self.made.kind)
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class UndoOffer:
     """Undo offer.
 
     - `made`: objects to delete, encoded for the form.
@@ -90,14 +90,14 @@ class Offer:
     notes: Sequence[str]
 
 
-def offer(access: Access, results: Sequence[Result]) -> Offer | None:
+def undo_offer(access: Access, results: Sequence[CreationResult]) -> UndoOffer | None:
     """Return the undo offer, or None unless some objects were created and others were not."""
     made = [(one, one.made) for one in results if one.made is not None]
     mine = [(result, found) for result, found in made if not _refused(access, found.gvr, found.key)]
     if not mine or len(made) == len(results):
         return None
     objects = [
-        MadeObject(
+        CreatedObjectData(
             api_version=found.gvr.group_version,
             kind=result.item.kind,
             name=found.key.name,
@@ -113,36 +113,38 @@ def offer(access: Access, results: Sequence[Result]) -> Offer | None:
         and (note := kind.deleted_with(found.key.name))
     ]
     text = msgspec.json.encode(objects).decode()
-    return Offer(text, len(mine), len(made) - len(mine), notes)
+    return UndoOffer(text, len(mine), len(made) - len(mine), notes)
 
 
-def read_made(text: str) -> list[MadeObject]:
+def parse_created_objects(text: str) -> list[CreatedObjectData]:
     """Decode the objects, in creation order. Raise `msgspec.DecodeError`."""
     return msgspec.json.decode(text, type=_List)
 
 
-async def undo(request: ConsoleRequest, access: Access, made: Sequence[MadeObject]) -> list[Undone]:
+async def undo(
+    request: ConsoleRequest, access: Access, made: Sequence[CreatedObjectData]
+) -> list[UndoResult]:
     client = access.cluster.runtime.as_user(access.identity)
     whole = _Undoing(request, access, client, ServedTypes(client))
     now = asyncio.get_running_loop().time
-    found: list[Undone] = []
+    found: list[UndoResult] = []
     stopped, began = "", now()
     for one in reversed(made):
-        if now() - began > LONGEST:
+        if now() - began > MAX_SECONDS:
             stopped = _("Not attempted: the time limit was reached.")
         if stopped:
-            found.append(Undone(one, "untried", stopped, 503))
+            found.append(UndoResult(one, "untried", stopped, 503))
             continue
         try:
             found.append(await whole.delete(one))
         except NotFound:
-            found.append(Undone(one, "done", _("The object no longer exists.")))
+            found.append(UndoResult(one, "done", _("The object no longer exists.")))
         except (ApiError, AuditUnavailable) as error:
             another = _(
                 "The object that was created was replaced by another object with the same name."
             )
-            text = problems.words(error, changed=another)
-            found.append(Undone(one, "refused", text, error.page_code))
+            text = problems.error_text(error, changed=another)
+            found.append(UndoResult(one, "refused", text, error.page_code))
             if isinstance(error, Unavailable):
                 stopped = _("Not attempted: the cluster is not responding.")
     return found
@@ -155,24 +157,24 @@ class _Undoing:
     client: UserClient
     types: ServedTypes
 
-    async def delete(self, one: MadeObject) -> Undone:
+    async def delete(self, one: CreatedObjectData) -> UndoResult:
         """Delete one object. Raise `ApiError` or `AuditUnavailable`."""
         served = (await self.types.of(*one.group_and_version)).get(one.kind)
         if served is None:
             # The custom resource definition was deleted, and its objects with it.
-            return Undone(one, "done", _("The object no longer exists."))
+            return UndoResult(one, "done", _("The object no longer exists."))
         gvr, namespace, name = served.gvr, one.namespace, one.name
         if served.namespaced is not bool(namespace):
-            return Undone(one, "refused", _("The kind and the project do not match."), 422)
+            return UndoResult(one, "refused", _("The kind and the project do not match."), 422)
         refused = _refused(self.access, gvr, Key(namespace, name))
         if refused:
-            return Undone(one, "refused", refused, 403)
+            return UndoResult(one, "refused", refused, 403)
         recorded = request_action(self.request, "delete", gvr, namespace=namespace, name=name)
         async with record(recorded) as entry:
             await self.client.delete(
                 gvr, namespace=namespace, name=name, uid=one.uid, audit_id=entry.audit_id
             )
-        return Undone(one, "done")
+        return UndoResult(one, "done")
 
 
 def _refused(access: Access, gvr: GVR, key: Key) -> str:
@@ -183,10 +185,10 @@ def _refused(access: Access, gvr: GVR, key: Key) -> str:
     action = kind.actions_by_name.get(Delete.name) if kind is not None else None
     try:
         if kind is not None and action is not None:
-            check_may(kind, action, access, key)
+            check_action(kind, action, access, key)
         else:
-            check_right(Permission("delete"), access, gvr, key)
-    except (InDoubt, Exempt) as error:
+            check_permission(Permission("delete"), access, gvr, key)
+    except (PermissionsUnconfirmed, Protected) as error:
         return str(error)
     except Denied as error:
         return denied_text(error, kind.nouns if kind is not None else gvr.qualified)

@@ -5,7 +5,7 @@ from django.urls import path
 from console.draining.progress import drain_progress
 from console.logs.views import log_page
 from console.terminals.views import terminal_page
-from console.views.actions import action_page, old_address
+from console.views.actions import action_page, redirect_old_url
 from console.views.bulk import bulk_page
 from console.views.cache import cache_page
 from console.views.detail import detail_page
@@ -38,10 +38,10 @@ urlpatterns = [
     path(f"{_INSIDE}/actions/<str:action>", action_page, name="action"),
     path(f"{_OUTSIDE}/actions/<str:action>", action_page, {"namespace": ""}, name="action"),
     path(f"{_OUTSIDE}/actions/drain/progress", drain_progress, name="drain_progress"),
-    path(f"{_INSIDE}/delete", old_address, {"action": "delete"}),
-    path(f"{_OUTSIDE}/delete", old_address, {"action": "delete"}),
+    path(f"{_INSIDE}/delete", redirect_old_url, {"action": "delete"}),
+    path(f"{_OUTSIDE}/delete", redirect_old_url, {"action": "delete"}),
     path(f"{_OUTSIDE}/account", detail_page, {"namespace": ""}),
-    path(f"{_INSIDE}/reveal", old_address, {"action": "reveal"}),
+    path(f"{_INSIDE}/reveal", redirect_old_url, {"action": "reveal"}),
     path(f"{_INSIDE}/edit", edit_page, name="edit"),
     path(f"{_OUTSIDE}/edit", edit_page, {"namespace": ""}, name="edit"),
     path(f"{_INSIDE}/edit/draft", draft_page, name="draft"),

@@ -9,7 +9,7 @@ from devcluster.store import Change, Record
 from devcluster.writes import Deletion, Mutation, Write
 
 
-class Base:
+class Controller:
     """A level-triggered controller: `reconcile` compares the current state and moves it one step.
 
     `reconcile` runs on the cluster's event loop, must not block, and can be called at any time

@@ -9,7 +9,7 @@ from math import ceil
 from typing import Any
 
 from console.kube.selectors import Requirement
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Controller
 from devcluster.controllers.podtools import conditions_with, is_ready
 from devcluster.objects import Obj, controller_of, dicts, dig, meta, parse_time, timestamp
 from devcluster.store import Change, Record
@@ -31,7 +31,7 @@ class _SyncFailed(Exception):
     """The status of the budget cannot be computed. The message contains the reason."""
 
 
-class BudgetController(Base):
+class BudgetController(Controller):
     name, collection = "budgets", BUDGETS
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:

@@ -77,7 +77,7 @@ def _containers(pod: Obj) -> list[Obj]:
     return list(dicts(dig(pod, "spec.containers")))
 
 
-def waiting(pod: Obj, now: str) -> Obj:
+def waiting_status(pod: Obj, now: str) -> Obj:
     """Return the status of a scheduled pod whose containers have not started."""
     status = _status(pod)
     inits = _inits(pod)
@@ -99,7 +99,7 @@ def waiting(pod: Obj, now: str) -> Obj:
     return status
 
 
-def init_waiting(pod: Obj) -> Obj:
+def stuck_init_status(pod: Obj) -> Obj:
     """Return the status of a pod whose first init container keeps running."""
     status = _status(pod)
     inits = _inits(pod)
@@ -123,7 +123,7 @@ def init_waiting(pod: Obj) -> Obj:
     return status
 
 
-def init_done(pod: Obj) -> Obj:
+def with_completed_init_containers(pod: Obj) -> Obj:
     """Return a copy of the pod with completed init containers."""
     found = clone(pod)
     now = timestamp()
@@ -141,7 +141,7 @@ def init_done(pod: Obj) -> Obj:
     return found
 
 
-def running(pod: Obj, now: str) -> Obj:
+def running_status(pod: Obj, now: str) -> Obj:
     """Return the status of a pod that has started but is not ready."""
     status = _status(pod)
     status["phase"] = "Running"
@@ -157,7 +157,7 @@ def running(pod: Obj, now: str) -> Obj:
     return status
 
 
-def all_ready(pod: Obj, now: str) -> Obj:
+def ready_status(pod: Obj, now: str) -> Obj:
     status = _status(pod)
     for one in dicts(status.get("containerStatuses")):
         one["ready"] = True
@@ -177,7 +177,7 @@ def _ended_state(
     }
 
 
-def ended(pod: Obj, code: int, now: str) -> Obj:
+def ended_status(pod: Obj, code: int, now: str) -> Obj:
     """Return the status of a pod whose containers have all terminated and are not restarted."""
     status = _status(pod)
     reason = _reason(code)
@@ -203,7 +203,7 @@ def _pairs(pod: Obj, status: Obj) -> Iterator[tuple[Obj, Obj]]:
             yield declared[one["name"]], one
 
 
-def crashed(pod: Obj, behaviour: Behaviour, now: str, *, backing_off: bool = True) -> Obj:
+def crashed_status(pod: Obj, behaviour: Behaviour, now: str, *, backing_off: bool = True) -> Obj:
     """Return the status after the first container crashed and before it is restarted."""
     status = _status(pod)
     for declared, one in list(_pairs(pod, status))[:1]:
@@ -229,7 +229,7 @@ def crashed(pod: Obj, behaviour: Behaviour, now: str, *, backing_off: bool = Tru
     return status
 
 
-def restarted(pod: Obj, now: str) -> Obj:
+def restarted_status(pod: Obj, now: str) -> Obj:
     """Return the status after the terminated containers were restarted."""
     status = _status(pod)
     for declared, one in _pairs(pod, status):
@@ -239,7 +239,7 @@ def restarted(pod: Obj, now: str) -> Obj:
     return status
 
 
-def debug_started(pod: Obj, now: str) -> Obj | None:
+def debug_started_status(pod: Obj, now: str) -> Obj | None:
     """Return the status with newly added ephemeral containers running, or None if none were added."""
     status = _status(pod)
     held = list(dicts(status.get("ephemeralContainerStatuses")))
@@ -266,7 +266,7 @@ def _debugger(pod: Obj, declared: Obj, now: str) -> Obj:
     return _container(declared, idle)
 
 
-def debug_ended(pod: Obj, name: str, code: int, now: str) -> Obj:
+def debug_ended_status(pod: Obj, name: str, code: int, now: str) -> Obj:
     """Return the status after an ephemeral container terminated. Ephemeral containers are never
     restarted.
     """
@@ -282,7 +282,7 @@ def _reason(code: int) -> str:
     return "Completed" if code == 0 else "Error"
 
 
-def pull_failing(pod: Obj, image: str) -> Obj:
+def pull_failure_status(pod: Obj, image: str) -> Obj:
     """Return the status of a pod whose first container's image cannot be pulled."""
     status = _status(pod)
     for _, one in list(_pairs(pod, status))[:1]:

@@ -2,15 +2,9 @@
 
 from collections.abc import Iterable
 
-from devcluster.controllers.base import Base
-from devcluster.controllers.podtools import (
-    count_ready,
-    is_active,
-    is_ready,
-    pod_of,
-    template_hash,
-)
-from devcluster.controllers.revisions import keep_revision
+from devcluster.controllers.base import Controller
+from devcluster.controllers.podtools import count_ready, is_active, is_ready, new_pod, template_hash
+from devcluster.controllers.revisions import sync_revisions
 from devcluster.controllers.scheduling import tolerates
 from devcluster.objects import Obj, dig, meta
 from devcluster.store import Change, Record
@@ -18,7 +12,7 @@ from devcluster.store import Change, Record
 _HASH = "controller-revision-hash"
 
 
-class DaemonSetController(Base):
+class DaemonSetController(Controller):
     name, collection, dependents = "daemonset", "daemonsets.apps", "pods"
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
@@ -32,7 +26,7 @@ class DaemonSetController(Base):
         nodes = [n for n in self.store.collection("nodes").records_in() if _fits(daemon_set, n)]
         pods = list(self.owned(record.uid, "pods"))
         used = {pod.labels.get(_HASH, "") for pod in pods}
-        keep_revision(self, "DaemonSet", daemon_set, digest, label=_HASH, used=used)
+        sync_revisions(self, "DaemonSet", daemon_set, digest, label=_HASH, used=used)
         held: dict[str, Record] = {}
         for pod in pods:
             if is_active(pod):
@@ -51,7 +45,7 @@ class DaemonSetController(Base):
         return None
 
     def _make(self, daemon_set: Obj, node: str, digest: str) -> None:
-        pod = pod_of("apps/v1", "DaemonSet", daemon_set, labels={_HASH: digest})
+        pod = new_pod("apps/v1", "DaemonSet", daemon_set, labels={_HASH: digest})
         field = {"key": "metadata.name", "operator": "In", "values": [node]}
         terms = {"nodeSelectorTerms": [{"matchFields": [field]}]}
         required = {"requiredDuringSchedulingIgnoredDuringExecution": terms}

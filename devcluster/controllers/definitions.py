@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Controller
 from devcluster.customs import CLEANUP, CRDS
 from devcluster.objects import holds, meta
 from devcluster.store import Change
 
 
-class DefinitionController(Base):
+class DefinitionController(Controller):
     name, collection = "customresourcedefinition", CRDS
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:

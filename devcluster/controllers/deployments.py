@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from math import ceil, floor
 
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Controller
 from devcluster.controllers.podtools import conditions_with, owner_reference, template_hash
 from devcluster.objects import Obj, clone, dicts, dig, labels_of, meta, parse_time, timestamp
 from devcluster.store import Record
@@ -20,7 +20,7 @@ _OWN_ANNOTATIONS = (
 )
 
 
-class DeploymentController(Base):
+class DeploymentController(Controller):
     name, collection, dependents = "deployment", "deployments.apps", _SETS
 
     def reconcile_record(self, record: Record) -> float | None:
@@ -81,8 +81,10 @@ class DeploymentController(Base):
         if dig(spec, "strategy.type") == "Recreate":
             self._recreate(wanted, new, old)
             return
-        surge = _share(dig(spec, "strategy.rollingUpdate.maxSurge"), wanted, up=True)
-        absent = _share(dig(spec, "strategy.rollingUpdate.maxUnavailable"), wanted, up=False)
+        surge = _resolve_percentage(dig(spec, "strategy.rollingUpdate.maxSurge"), wanted, up=True)
+        absent = _resolve_percentage(
+            dig(spec, "strategy.rollingUpdate.maxUnavailable"), wanted, up=False
+        )
         if surge == 0 and absent == 0:
             absent = 1
         sizes = {s.key: _replicas(s) for s in (new, *old)}
@@ -159,7 +161,9 @@ def _conditions(
 ) -> list[Obj]:
     spec = deployment["spec"]
     wanted = int(spec["replicas"])
-    absent = _share(dig(spec, "strategy.rollingUpdate.maxUnavailable"), wanted, up=False)
+    absent = _resolve_percentage(
+        dig(spec, "strategy.rollingUpdate.maxUnavailable"), wanted, up=False
+    )
     now = timestamp()
     enough = available >= wanted - absent
     conditions = dig(deployment, "status.conditions") or ()
@@ -260,7 +264,7 @@ def _sum(sets: Iterable[Obj], field: str) -> int:
     return sum(int(dig(one, f"status.{field}") or 0) for one in sets)
 
 
-def _share(value: object, total: int, *, up: bool) -> int:
+def _resolve_percentage(value: object, total: int, *, up: bool) -> int:
     """Return a number, or a percentage of `total`."""
     if isinstance(value, str) and value.endswith("%"):
         exact = total * int(value[:-1]) / 100

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Controller
 from devcluster.controllers.podtools import is_active, is_ready, owner_reference
 from devcluster.objects import Obj, dicts, dig, meta
 from devcluster.store import Change, Record
@@ -10,7 +10,7 @@ from devcluster.store import Change, Record
 _SLICES = "endpointslices.discovery.k8s.io"
 
 
-class EndpointController(Base):
+class EndpointController(Controller):
     name, collection = "endpoint", "services"
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Controller
 from devcluster.objects import Obj, dig, meta, parse_time, timestamp
 from devcluster.statuses import StatusError
 from devcluster.store import Change
@@ -13,7 +13,7 @@ _KEPT = timedelta(hours=1)
 _LOOK = 60.0
 
 
-class Recorder(Base):
+class Recorder(Controller):
     """Record events for a component."""
 
     name, collection = "recorder", "events"
@@ -87,7 +87,7 @@ def _reference(api_version: str, kind: str, about: Obj, field_path: str) -> Obj:
     return reference
 
 
-class EventCleaner(Base):
+class EventCleaner(Controller):
     """Delete events that were not repeated for an hour."""
 
     name, collection = "event-cleaner", "events"

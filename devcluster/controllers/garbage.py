@@ -5,7 +5,7 @@ https://kubernetes.io/docs/concepts/architecture/garbage-collection/
 
 from collections.abc import Iterable
 
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Controller
 from devcluster.objects import Obj, dicts, meta
 from devcluster.store import Change, Record
 
@@ -14,7 +14,7 @@ _SEPARATOR = "\n"
 _FOREGROUND = b'"foregroundDeletion"'
 
 
-class GarbageCollector(Base):
+class GarbageCollector(Controller):
     """Collect objects with owners, and apply deletion policies.
 
     Keys have the form `collection\\nkey`.

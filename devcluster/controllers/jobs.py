@@ -2,15 +2,15 @@
 
 from datetime import UTC, datetime, timedelta
 
-from devcluster.controllers.base import Base, reference_to
+from devcluster.controllers.base import Controller, reference_to
 from devcluster.controllers.cron import next_time
 from devcluster.controllers.podtools import (
     conditions_with,
     count_ready,
     is_active,
+    new_pod,
     owner_reference,
     phase,
-    pod_of,
 )
 from devcluster.objects import Obj, clone, condition_of, dig, meta, parse_time, timestamp
 from devcluster.store import Record
@@ -18,7 +18,7 @@ from devcluster.store import Record
 _JOBS = "jobs.batch"
 
 
-class JobController(Base):
+class JobController(Controller):
     name, collection, dependents = "job", _JOBS, "pods"
 
     def reconcile_record(self, record: Record) -> float | None:
@@ -44,7 +44,7 @@ class JobController(Base):
         return None
 
     def _make(self, job: Obj) -> None:
-        pod = pod_of("batch/v1", "Job", job)
+        pod = new_pod("batch/v1", "Job", job)
         self.create("pods", meta(job)["namespace"], pod)
 
     def _report(self, record: Record, job: Obj, done: int, failed: int, wanted: int) -> None:
@@ -119,7 +119,7 @@ def _finished(job: Obj) -> bool:
     return any(condition_of(job, kind) for kind in ("Complete", "Failed"))
 
 
-class CronJobController(Base):
+class CronJobController(Controller):
     name, collection, dependents = "cronjob", "cronjobs.batch", _JOBS
 
     def reconcile_record(self, record: Record) -> float | None:

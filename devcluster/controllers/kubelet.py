@@ -12,19 +12,19 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from math import inf
 
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Controller
 from devcluster.controllers.behaviour import Behaviour, behaviour_of
 from devcluster.controllers.containers import (
-    all_ready,
-    crashed,
-    debug_started,
-    ended,
-    init_done,
-    init_waiting,
-    pull_failing,
-    restarted,
-    running,
-    waiting,
+    crashed_status,
+    debug_started_status,
+    ended_status,
+    pull_failure_status,
+    ready_status,
+    restarted_status,
+    running_status,
+    stuck_init_status,
+    waiting_status,
+    with_completed_init_containers,
 )
 from devcluster.controllers.events import Recorder
 from devcluster.controllers.podtools import is_ready, phase
@@ -70,7 +70,7 @@ class PodAddresses:
         return ""
 
 
-class Kubelet(Base):
+class Kubelet(Controller):
     """Pod lifecycle controller.
 
     With `hurry`, short steps run immediately. It is used to create the sample data.
@@ -107,7 +107,7 @@ class Kubelet(Base):
         pod = record.load()
         if record.deleting:
             return self._terminate(record, pod)
-        fresh = debug_started(pod, timestamp())
+        fresh = debug_started_status(pod, timestamp())
         if fresh is not None:
             self._put(record, fresh)
             return 0.0
@@ -148,7 +148,7 @@ class Kubelet(Base):
         if not dig(pod, "status.startTime"):
             return self._admit(record, pod, node)
         if behaviour.stuck_init:
-            if (stuck := init_waiting(pod)) != pod.get("status"):
+            if (stuck := stuck_init_status(pod)) != pod.get("status"):
                 self._put(record, stuck)
             return None
         if behaviour.pull_fails:
@@ -161,7 +161,7 @@ class Kubelet(Base):
 
     def _admit(self, record: Record, pod: Obj, node: Obj) -> float:
         now = timestamp()
-        status = waiting(pod, now)
+        status = waiting_status(pod, now)
         held = dicts(dig(node, "status.addresses"))
         address = next((a["address"] for a in held if a["type"] == "InternalIP"), "")
         status |= {"hostIP": address, "hostIPs": [{"ip": address}], "startTime": now}
@@ -176,7 +176,7 @@ class Kubelet(Base):
         address = dig(pod, "status.podIP") or (
             dig(pod, "status.hostIP") if host else self._addresses.next(record)
         )
-        status = running(init_done(pod), timestamp())
+        status = running_status(with_completed_init_containers(pod), timestamp())
         status |= {"podIP": address, "podIPs": [{"ip": address}]}
         self._put(record, status)
         self._event(pod, "Normal", "Started", f"Started container {_first(pod)}", _first(pod))
@@ -193,13 +193,13 @@ class Kubelet(Base):
             self._event(pod, "Warning", "Unhealthy", text, _first(pod))
             return 60.0
         if behaviour.runs_for is not None and is_ready(pod):
-            self._put(record, ended(pod, behaviour.exit_code, timestamp()))
+            self._put(record, ended_status(pod, behaviour.exit_code, timestamp()))
             return None
         if not started:
-            self._put(record, restarted(pod, timestamp()))
+            self._put(record, restarted_status(pod, timestamp()))
             return _spread(record.uid, *_QUICK)
         if not is_ready(pod):
-            self._put(record, all_ready(pod, timestamp()))
+            self._put(record, ready_status(pod, timestamp()))
             return 0.0 if self.fast_forward and behaviour.runs_for else behaviour.runs_for
         return None
 
@@ -209,20 +209,20 @@ class Kubelet(Base):
         counts = [int(s.get("restartCount", 0)) for s in dig(pod, "status.containerStatuses")]
         count = max(counts, default=0)
         if started:
-            self._put(record, crashed(pod, behaviour, timestamp()))
+            self._put(record, crashed_status(pod, behaviour, timestamp()))
             container = _first(pod)
             text = f"Back-off restarting failed container {container} in pod {record.name}"
             self._event(pod, "Warning", "BackOff", text, container)
             return _back_off(count)
         if (left := _back_off(count) - _since_end(pod)) > 0:
             return left
-        self._put(record, restarted(pod, timestamp()))
+        self._put(record, restarted_status(pod, timestamp()))
         return _spread(record.uid, 4.0, 12.0)
 
     def _fail_pull(self, record: Record, pod: Obj) -> float:
         container = pod["spec"]["containers"][0]
         image = container["image"]
-        self._put(record, pull_failing(pod, image))
+        self._put(record, pull_failure_status(pod, image))
         text = f'Failed to pull image "{image}": not found'
         self._event(pod, "Warning", "Failed", text, container["name"])
         return 120.0
@@ -231,7 +231,7 @@ class Kubelet(Base):
         """Kill one container of a running pod and restart it, as after a failed liveness probe."""
         pod = record.load()
         behaviour = Behaviour(crashes=True, exit_code=137, reason="Error")
-        self._put(record, crashed(pod, behaviour, timestamp(), backing_off=False))
+        self._put(record, crashed_status(pod, behaviour, timestamp(), backing_off=False))
         self._due[record.uid] = time.monotonic() + 1.0
 
     def _put(self, record: Record, status: Obj) -> None:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Controller
 from devcluster.crud import Objects
 from devcluster.objects import Obj
 from devcluster.store import Change, Record
 
 
-class NamespaceController(Base):
+class NamespaceController(Controller):
     name, collection = "namespace", "namespaces"
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
@@ -51,7 +51,7 @@ _NOTE = (
 )
 
 
-class NamespaceContentController(Base):
+class NamespaceContentController(Controller):
     """Create the default service account and a ConfigMap with the CA certificate (PEM)."""
 
     name, collection = "serviceaccount", "namespaces"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Controller
 from devcluster.objects import (
     Obj,
     condition_of,
@@ -23,7 +23,7 @@ _BEAT = 10.0
 _STATUS_BEATS = 30
 
 
-class NodeController(Base):
+class NodeController(Controller):
     """Renew the lease of every node, except nodes that are simulated as unreachable."""
 
     name, collection = "node", "nodes"
@@ -60,7 +60,7 @@ def _beaten(node: Obj) -> Obj:
     return node
 
 
-class PodCleaner(Base):
+class PodCleaner(Controller):
     """Remove terminating pods without an existing node when their grace period ends."""
 
     name, collection = "pod-cleaner", "pods"

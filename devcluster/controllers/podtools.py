@@ -32,7 +32,7 @@ def owner_reference(api_version: str, kind: str, owner: Obj) -> Obj:
     }
 
 
-def pod_of(
+def new_pod(
     api_version: str, kind: str, owner: Obj, *, name: str = "", labels: Mapping[str, str] = {}
 ) -> Obj:
     """Return a pod created from the owner's template. Without `name`, a name is generated."""

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Controller
 from devcluster.objects import dig
-from devcluster.quotas import COUNTED, QUOTAS, amount_text, counted_in, used
+from devcluster.quotas import COUNTED, QUOTAS, amount_text, counted_collection, used
 from devcluster.store import Change
 
 
-class QuotaController(Base):
+class QuotaController(Controller):
     name, collection = "quotas", QUOTAS
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
@@ -28,7 +28,7 @@ class QuotaController(Base):
         amounts = {
             name: amount_text(name, used(self.store, record.namespace, name))
             for name in hard
-            if counted_in(name)
+            if counted_collection(name)
         }
         status = {"hard": hard, "used": amounts}
         if quota.get("status") != status:

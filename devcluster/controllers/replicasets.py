@@ -1,13 +1,8 @@
 """ReplicaSet controller: maintains the number of replicas."""
 
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Controller
 from devcluster.controllers.events import Recorder
-from devcluster.controllers.podtools import (
-    count_ready,
-    is_active,
-    is_ready,
-    pod_of,
-)
+from devcluster.controllers.podtools import count_ready, is_active, is_ready, new_pod
 from devcluster.objects import Obj, dig, meta
 from devcluster.statuses import StatusError
 from devcluster.store import Record
@@ -18,7 +13,7 @@ BURST = 500
 _FAILED = "FailedCreate"
 
 
-class ReplicaSetController(Base):
+class ReplicaSetController(Controller):
     name, collection, dependents = "replicaset", "replicasets.apps", "pods"
 
     def reconcile_record(self, record: Record) -> float | None:
@@ -34,7 +29,7 @@ class ReplicaSetController(Base):
                 f"Error creating: {problem}",
                 "replicaset-controller",
             )
-        for pod in _least_wanted(pods)[: max(0, len(pods) - wanted)]:
+        for pod in _deletion_order(pods)[: max(0, len(pods) - wanted)]:
             self.delete("pods", pod)
         self._report(record, replica_set, problem)
         return 5.0 if problem else None
@@ -44,7 +39,7 @@ class ReplicaSetController(Base):
         namespace = meta(replica_set)["namespace"]
         for _ in range(min(number, BURST)):
             try:
-                self.create("pods", namespace, pod_of("apps/v1", "ReplicaSet", replica_set))
+                self.create("pods", namespace, new_pod("apps/v1", "ReplicaSet", replica_set))
             except StatusError as error:
                 return error.message
         return ""
@@ -68,7 +63,7 @@ class ReplicaSetController(Base):
         self.set_status(self.collection, record, status)
 
 
-def _least_wanted(pods: list[Record]) -> list[Record]:
+def _deletion_order(pods: list[Record]) -> list[Record]:
     """Sort pods in deletion order: unscheduled pods, pods that are not ready, then the newest pods."""
 
     def order(record: Record) -> tuple[bool, bool, int]:

@@ -1,6 +1,6 @@
 """Revision history of StatefulSets and DaemonSets, stored as ControllerRevisions."""
 
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Controller
 from devcluster.controllers.podtools import owner_reference
 from devcluster.objects import Obj, labels_of, meta
 from devcluster.store import Record
@@ -8,8 +8,8 @@ from devcluster.store import Record
 _REVISIONS = "controllerrevisions.apps"
 
 
-def keep_revision(
-    controller: Base, kind: str, owner: Obj, digest: str, *, label: str, used: set[str]
+def sync_revisions(
+    controller: Controller, kind: str, owner: Obj, digest: str, *, label: str, used: set[str]
 ) -> None:
     """Make the current template the newest revision. `used` contains the hashes of existing pods."""
     about, template = meta(owner), owner["spec"]["template"]

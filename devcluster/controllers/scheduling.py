@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Controller
 from devcluster.controllers.events import Recorder
 from devcluster.controllers.podtools import conditions_with, phase
 from devcluster.crud import Objects
@@ -15,31 +15,31 @@ from devcluster.store import Change, Record
 from devcluster.subresources import bind, bind_pod
 
 _RETRY = 5.0
-_TELL = 300.0
+_EVENT_INTERVAL = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class Resources:
     """CPU cores, bytes of memory and number of pods."""
 
     cpu: float = 0.0
     memory: float = 0.0
     pods: int = 0
 
-    def __add__(self, other: "Amount") -> "Amount":
+    def __add__(self, other: "Resources") -> "Resources":
         cpu, memory = self.cpu + other.cpu, self.memory + other.memory
-        return Amount(cpu, memory, self.pods + other.pods)
+        return Resources(cpu, memory, self.pods + other.pods)
 
-    def __sub__(self, other: "Amount") -> "Amount":
+    def __sub__(self, other: "Resources") -> "Resources":
         cpu, memory = self.cpu - other.cpu, self.memory - other.memory
-        return Amount(cpu, memory, self.pods - other.pods)
+        return Resources(cpu, memory, self.pods - other.pods)
 
 
-def requested(pod: Obj) -> Amount:
+def requested(pod: Obj) -> Resources:
     containers = list(dicts(dig(pod, "spec.containers")))
     requests = [dig(container, "resources.requests") or {} for container in containers]
     cpu = sum(parse_quantity(one.get("cpu", 0)) for one in requests)
-    return Amount(cpu, sum(parse_quantity(one.get("memory", 0)) for one in requests), 1)
+    return Resources(cpu, sum(parse_quantity(one.get("memory", 0)) for one in requests), 1)
 
 
 def tolerates(spec: Obj, taint: Obj) -> bool:
@@ -56,7 +56,7 @@ def tolerates(spec: Obj, taint: Obj) -> bool:
     return False
 
 
-class Scheduler(Base):
+class Scheduler(Controller):
     """Schedule pods. The total requests per node are cached, so that a pod is compared once per
     node.
     """
@@ -66,9 +66,9 @@ class Scheduler(Base):
     def __init__(self, objects: Objects) -> None:
         super().__init__(objects)
         self._recorder = Recorder(objects)
-        self._used: dict[str, Amount] = {}
+        self._used: dict[str, Resources] = {}
         self._next_event: dict[str, float] = {}
-        self._placed: dict[str, tuple[str, Amount]] = {}
+        self._placed: dict[str, tuple[str, Resources]] = {}
         for record in self.store.collection("pods").records_in():
             self._count(record)
 
@@ -92,7 +92,7 @@ class Scheduler(Base):
             if held is None:
                 amount = requested(record.load())
                 self._placed[record.key] = (node, amount)
-                self._used[node] = self._used.get(node, Amount()) + amount
+                self._used[node] = self._used.get(node, Resources()) + amount
         elif held:
             self._forget(record.key)
 
@@ -124,7 +124,7 @@ class Scheduler(Base):
         self._bind(record, pod, min(fitting)[1])
         return None
 
-    def _evaluate(self, record: Record, pod: Obj, wanted: Amount) -> tuple[str, float]:
+    def _evaluate(self, record: Record, pod: Obj, wanted: Resources) -> tuple[str, float]:
         """Return the reason why the pod does not fit (or an empty string), and the resulting load
         of the node.
         """
@@ -139,7 +139,7 @@ class Scheduler(Base):
                 value = taint.get("value", "")
                 return f"node(s) had untolerated taint {{{taint['key']}: {value}}}", 0.0
         room = dig(node, "status.allocatable") or {}
-        after = self._used.get(record.name, Amount()) + wanted
+        after = self._used.get(record.name, Resources()) + wanted
         cpu, memory = parse_quantity(room.get("cpu", 4)), parse_quantity(room.get("memory", "16Gi"))
         if after.pods > parse_quantity(room.get("pods", 110)):
             return "Too many pods", 0.0
@@ -177,7 +177,7 @@ class Scheduler(Base):
         # Scheduling is retried often, but the event is recorded only every few minutes.
         if time.monotonic() < self._next_event.get(record.uid, 0.0):
             return
-        self._next_event[record.uid] = time.monotonic() + _TELL
+        self._next_event[record.uid] = time.monotonic() + _EVENT_INTERVAL
         self._recorder.record(
             "v1", "Pod", pod, "Warning", "FailedScheduling", text, "default-scheduler"
         )

@@ -6,7 +6,7 @@ https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requ
 import base64
 from datetime import timedelta
 
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Controller
 from devcluster.crud import Objects
 from devcluster.objects import Obj, dig
 from devcluster.pki import Authority
@@ -17,7 +17,7 @@ _SIGNER = "kubernetes.io/kube-apiserver-client"
 _SECONDS = 365 * 24 * 3600
 
 
-class CertificateSigner(Base):
+class CertificateSigner(Controller):
     name, collection = "csrsigning", "certificatesigningrequests.certificates.k8s.io"
 
     def __init__(self, objects: Objects, authority: Authority) -> None:

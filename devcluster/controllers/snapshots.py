@@ -7,7 +7,7 @@ https://kubernetes.io/docs/concepts/storage/volume-snapshots/
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from devcluster.controllers.base import Base, reference_to
+from devcluster.controllers.base import Controller, reference_to
 from devcluster.objects import Obj, dig, meta, timestamp
 from devcluster.quantities import parse_quantity
 from devcluster.store import Change, Record, key_of
@@ -18,7 +18,7 @@ _CONTENTS = f"volumesnapshotcontents.{SNAPSHOT_GROUP}"
 _DEFAULT = "snapshot.storage.kubernetes.io/is-default-class"
 
 
-class SnapshotController(Base):
+class SnapshotController(Controller):
     """Take pending snapshots. Ready and failed snapshots, and other drivers' snapshots, are not
     changed.
     """

@@ -1,22 +1,16 @@
 """StatefulSet controller: ordered pods with stable names and their own volumes."""
 
-from devcluster.controllers.base import Base
-from devcluster.controllers.podtools import (
-    count_ready,
-    is_ready,
-    phase,
-    pod_of,
-    template_hash,
-)
+from devcluster.controllers.base import Controller
+from devcluster.controllers.podtools import count_ready, is_ready, new_pod, phase, template_hash
 from devcluster.controllers.replicasets import BURST
-from devcluster.controllers.revisions import keep_revision
+from devcluster.controllers.revisions import sync_revisions
 from devcluster.objects import Obj, clone, dicts, dig, meta
 from devcluster.store import Record
 
 _HASH, _OWN_HASH = "controller-revision-hash", "controller.kubernetes.io/hash"
 
 
-class StatefulSetController(Base):
+class StatefulSetController(Controller):
     name, collection, dependents = "statefulset", "statefulsets.apps", "pods"
 
     def reconcile_record(self, record: Record) -> float | None:
@@ -25,7 +19,7 @@ class StatefulSetController(Base):
         revision = f"{record.name}-{digest}"
         pods = {pod.name: pod for pod in self.owned(record.uid, "pods")}
         used = {pod.labels.get(_HASH, "").rpartition("-")[2] for pod in pods.values()}
-        keep_revision(self, "StatefulSet", stateful_set, digest, label=_OWN_HASH, used=used)
+        sync_revisions(self, "StatefulSet", stateful_set, digest, label=_OWN_HASH, used=used)
         if not self._replace_ended(pods):
             self._move(stateful_set, pods, revision)
         self._report(record, stateful_set, revision)
@@ -67,7 +61,7 @@ class StatefulSetController(Base):
             "statefulset.kubernetes.io/pod-name": name,
             "apps.kubernetes.io/pod-index": name.rpartition("-")[2],
         }
-        pod = pod_of("apps/v1", "StatefulSet", stateful_set, name=name, labels=labels)
+        pod = new_pod("apps/v1", "StatefulSet", stateful_set, name=name, labels=labels)
         pod["spec"]["hostname"] = name
         pod["spec"]["subdomain"] = spec.get("serviceName", "")
         for claim in dicts(spec.get("volumeClaimTemplates")):

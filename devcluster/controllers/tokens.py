@@ -7,7 +7,7 @@ import base64
 from collections.abc import Iterable
 
 from devcluster.authn import TokenFile, service_account
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Controller
 from devcluster.crud import Objects
 from devcluster.objects import Obj, dig, meta
 from devcluster.store import Change, Record
@@ -16,7 +16,7 @@ _TYPE = "kubernetes.io/service-account-token"
 _NAME, _UID = "kubernetes.io/service-account.name", "kubernetes.io/service-account.uid"
 
 
-class ServiceAccountTokenController(Base):
+class ServiceAccountTokenController(Controller):
     """Fill in service account token Secrets. `certificate` is the CA certificate in PEM format."""
 
     name, collection = "serviceaccount-token", "secrets"

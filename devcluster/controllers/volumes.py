@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from devcluster.controllers.base import Base, reference_to
+from devcluster.controllers.base import Controller, reference_to
 from devcluster.objects import Obj, dig, meta
 from devcluster.quantities import parse_quantity
 from devcluster.store import Change, Record, key_of
@@ -12,7 +12,7 @@ from devcluster.volumes import CLAIMS, CLASSES, DRIVER, SNAPSHOTS
 _VOLUMES = "persistentvolumes"
 
 
-class VolumeController(Base):
+class VolumeController(Controller):
     """Bind, provision and expand volumes.
 
     A volume is provisioned only if the claim's class (or a default class) exists. A claim with a

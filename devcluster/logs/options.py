@@ -10,7 +10,7 @@ from datetime import datetime
 
 from devcluster.objects import parse_time
 from devcluster.options import is_true, number
-from devcluster.statuses import Cause, bad_request, invalid, not_allowed, wrong
+from devcluster.statuses import Cause, bad_request, forbidden_value, invalid, invalid_value
 
 _FRACTION = re.compile(r"\.\d+")
 
@@ -49,16 +49,20 @@ def read_log_options(name: str, query: Mapping[str, str]) -> LogOptions:
     )
     causes: list[Cause] = []
     if options.tail is not None and options.tail < 0:
-        causes.append(wrong("tailLines", options.tail, "must be greater than or equal to 0"))
+        causes.append(
+            invalid_value("tailLines", options.tail, "must be greater than or equal to 0")
+        )
     if options.limit is not None and options.limit < 1:
-        causes.append(wrong("limitBytes", options.limit, "must be greater than 0"))
+        causes.append(invalid_value("limitBytes", options.limit, "must be greater than 0"))
     if options.since_seconds is not None and options.since is not None:
         why = "at most one of `sinceTime` or `sinceSeconds` may be specified"
-        causes.append(not_allowed("", why))
+        causes.append(forbidden_value("", why))
     elif options.since_seconds is not None and options.since_seconds < 1:
-        causes.append(wrong("sinceSeconds", options.since_seconds, "must be greater than 0"))
+        causes.append(
+            invalid_value("sinceSeconds", options.since_seconds, "must be greater than 0")
+        )
     if "stream" in query:
-        causes.append(not_allowed("stream", "may not be specified"))
+        causes.append(forbidden_value("stream", "may not be specified"))
     if causes:
         raise invalid("", "PodLogOptions", name, causes)
     return options

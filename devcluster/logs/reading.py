@@ -8,8 +8,8 @@ from contextlib import aclosing
 from datetime import UTC, datetime
 
 from devcluster.logs.options import LogOptions
-from devcluster.logs.runs import Run, later, run_of
-from devcluster.logs.writing import KEPT, Writing, stamp
+from devcluster.logs.runs import Run, current_run, run_of
+from devcluster.logs.writing import MAX_LINES, LogLines, nanosecond_timestamp
 from devcluster.objects import Obj, meta
 from devcluster.store import Change, Collection
 
@@ -18,7 +18,7 @@ _SECOND = 1_000_000_000
 _BATCH, _LEAST_WAIT = 400, 0.02
 
 
-class Reading:
+class LogStream:
     """A log request. Errors are raised by the constructor; `chunks` yields the lines."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Reading:
 
     async def _all(self) -> AsyncGenerator[bytes, None]:
         run = self._run
-        writing = Writing(run)
+        writing = LogLines(run)
         now = _now()
         number = self._first(writing, now)
         while not self._closed:
@@ -74,13 +74,13 @@ class Reading:
             if found is None:
                 return
             if found != run:
-                run, writing = found, Writing(found)
+                run, writing = found, LogLines(found)
             now = _now()
 
-    def _first(self, writing: Writing, now: int) -> int:
+    def _first(self, writing: LogLines, now: int) -> int:
         options = self._options
         written = writing.written(now)
-        first = max(0, written - KEPT)
+        first = max(0, written - MAX_LINES)
         if options.tail is not None:
             first = max(first, written - options.tail)
         since = options.since
@@ -88,10 +88,10 @@ class Reading:
             since = now - options.since_seconds * _SECOND
         return first if since is None else max(first, writing.since(since, written))
 
-    def _line(self, writing: Writing, number: int) -> bytes:
+    def _line(self, writing: LogLines, number: int) -> bytes:
         text = writing.text(number)
         if self._options.timestamps:
-            text = f"{stamp(writing.moment(number))} {text}"
+            text = f"{nanosecond_timestamp(writing.moment(number))} {text}"
         return text.encode(errors="replace") + b"\n"
 
     async def _wait(self, seconds: float) -> None:
@@ -105,7 +105,7 @@ class Reading:
         record = self._collection.records.get(self._key)
         if self._closed or record is None or record.uid != self._uid:
             return None
-        return later(record.load(), run)
+        return current_run(record.load(), run)
 
     def _on_change(self, change: Change) -> None:
         if change.new.key == self._key:

@@ -73,7 +73,7 @@ def run_of(pod: Obj, container: str, *, previous: bool) -> Run:
     raise _not_started(container, pod_name, state)
 
 
-def later(pod: Obj, run: Run) -> Run | None:
+def current_run(pod: Obj, run: Run) -> Run | None:
     """Return the current state of a run, or None if the pod's status no longer contains it."""
     status = status_of(pod, run.name)
     running = dig(status, "state.running")

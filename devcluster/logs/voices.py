@@ -17,7 +17,7 @@ _RARE = 14
 _SECOND = 1_000_000_000
 
 
-class Voice(msgspec.Struct, frozen=True, kw_only=True):
+class LogTemplates(msgspec.Struct, frozen=True, kw_only=True):
     of: tuple[str, ...]
     gap: float
     lines: tuple[str, ...]
@@ -33,7 +33,7 @@ class Voice(msgspec.Struct, frozen=True, kw_only=True):
 class _Book(msgspec.Struct, frozen=True):
     words: dict[str, tuple[str, ...]]
     ranges: dict[str, tuple[int, int]]
-    voices: tuple[Voice, ...]
+    voices: tuple[LogTemplates, ...]
 
 
 @lru_cache(maxsize=1)
@@ -41,25 +41,27 @@ def _book() -> _Book:
     return msgspec.convert(yaml.safe_load(_FILE.read_text()), _Book)
 
 
-def voice_of(image: str, name: str) -> Voice:
+def templates_for(image: str, name: str) -> LogTemplates:
     about = f"{image} {name}"
     found = (one for one in _book().voices if any(word in about for word in one.of))
     return next(found, _book().voices[-1])
 
 
-def line_of(voice: Voice, seed: int, number: int, moment: int) -> str:
+def line_of(voice: LogTemplates, seed: int, number: int, moment: int) -> str:
     """Return the log line with this number at this time."""
-    draw = _drawing(seed, number)
+    draw = _generator(seed, number)
     lines = voice.rare if voice.rare and draw(_RARE) == 0 else voice.lines
     return _filled(lines[draw(len(lines))], voice, moment, draw)
 
 
-def said(voice: Voice, templates: Sequence[str], seed: int, number: int, moment: int) -> str:
+def sequence_line(
+    voice: LogTemplates, templates: Sequence[str], seed: int, number: int, moment: int
+) -> str:
     """Return the line with this number from a fixed sequence of templates."""
-    return _filled(templates[number], voice, moment, _drawing(seed, number))
+    return _filled(templates[number], voice, moment, _generator(seed, number))
 
 
-def _drawing(seed: int, number: int) -> Callable[[int], int]:
+def _generator(seed: int, number: int) -> Callable[[int], int]:
     """Return a deterministic random number generator. It is much faster than `random.Random`."""
     state = crc32(b"%d/%d" % (seed, number))
 
@@ -71,7 +73,7 @@ def _drawing(seed: int, number: int) -> Callable[[int], int]:
     return draw
 
 
-def _filled(template: str, voice: Voice, moment: int, draw: Callable[[int], int]) -> str:
+def _filled(template: str, voice: LogTemplates, moment: int, draw: Callable[[int], int]) -> str:
     parts = _split(template)
     found = [parts[0]]
     for place, text in zip(parts[1::2], parts[2::2], strict=True):
@@ -85,7 +87,7 @@ def _split(template: str) -> list[str]:
     return _PLACE.split(template)
 
 
-def _word(place: str, voice: Voice, moment: int, draw: Callable[[int], int]) -> str:
+def _word(place: str, voice: LogTemplates, moment: int, draw: Callable[[int], int]) -> str:
     book = _book()
     if place == "when":
         whole, rest = divmod(moment, _SECOND)

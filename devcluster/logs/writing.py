@@ -10,21 +10,21 @@ from bisect import bisect_left
 from zlib import crc32
 
 from devcluster.logs.runs import Run
-from devcluster.logs.voices import line_of, said, second, voice_of
+from devcluster.logs.voices import line_of, second, sequence_line, templates_for
 
 _SECOND = 1_000_000_000
 #: Time between two start lines, in nanoseconds.
 _STEP = 37_000_000
 _LAST_STEP = 3_000_000
 #: Maximum number of lines. A kubelet returns only the newest file of a rotated log.
-KEPT = 50_000
+MAX_LINES = 50_000
 
 
-class Writing:
+class LogLines:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._seed = crc32(run.id.encode())
-        self._voice = voice_of(run.image, run.name)
+        self._voice = templates_for(run.image, run.name)
         self._begin = tuple(run.text.split("\n")) if run.text else self._voice.begin
         self._verbatim = bool(run.text)
         gap = self._voice.gap * (0.6 + (self._seed % 100) / 125)
@@ -56,11 +56,11 @@ class Writing:
     def text(self, number: int) -> str:
         moment, seed = self.moment(number), self._seed
         if self._before_end is not None and number >= self._before_end:
-            return said(self._voice, self._end, seed, number - self._before_end, moment)
+            return sequence_line(self._voice, self._end, seed, number - self._before_end, moment)
         if number < len(self._begin):
             if self._verbatim:
                 return self._begin[number]
-            return said(self._voice, self._begin, seed, number, moment)
+            return sequence_line(self._voice, self._begin, seed, number, moment)
         return line_of(self._voice, seed, number, moment)
 
     def _count_until(self, moment: int) -> int:
@@ -96,7 +96,7 @@ class Writing:
         return (*((run.message,) if run.message else ()), *voice.failed)
 
 
-def stamp(moment: int) -> str:
+def nanosecond_timestamp(moment: int) -> str:
     """Return an RFC 3339 timestamp with nanoseconds in fixed width."""
     whole, rest = divmod(moment, _SECOND)
     return f"{second('%Y-%m-%dT%H:%M:%S', whole)}.{rest:09}Z"

@@ -12,7 +12,7 @@ IAM, TENANT = "iam.kubesphere.io", "tenant.kubesphere.io"
 WORKSPACE_LABEL = "kubesphere.io/workspace"
 
 #: User name, email address, description.
-PEOPLE = (
+USERS = (
     ("alice", "alice@shop.example", "Looks after the workspace shop"),
     ("bob", "bob@shop.example", "Looks into the workspace shop"),
     ("charlie", "charlie@shop.example", "Is in no workspace yet"),
@@ -49,7 +49,7 @@ def workspaces() -> Iterator[Obj]:
         yield _object(f"{TENANT}/v1alpha1", "Workspace", name, spec={"manager": manager})
 
 
-def membership(workspace: str, uid: str) -> Obj:
+def workspace_patch(workspace: str, uid: str) -> Obj:
     """Return a merge patch that assigns a project to the workspace."""
     owner = {
         "apiVersion": f"{TENANT}/v1alpha1",
@@ -62,7 +62,7 @@ def membership(workspace: str, uid: str) -> Obj:
 
 
 def users(hashed: str) -> Iterator[Obj]:
-    for name, email, description in PEOPLE:
+    for name, email, description in USERS:
         spec = {"email": email, "description": description, "password": hashed}
         yield _object(f"{IAM}/v1alpha2", "User", name, spec=spec)
 

@@ -9,7 +9,7 @@ import yaml
 _FILE = Path(__file__).with_name("catalog.yaml")
 
 
-class Home(msgspec.Struct, frozen=True):
+class NamespaceEntry(msgspec.Struct, frozen=True):
     """A namespace with its team and its age in days."""
 
     team: str
@@ -48,7 +48,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Catalog(msgspec.Struct, frozen=True):
-    namespaces: dict[str, Home]
+    namespaces: dict[str, NamespaceEntry]
     workloads: tuple[Workload, ...]
 
 

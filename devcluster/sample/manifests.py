@@ -123,7 +123,7 @@ def service(work: Workload) -> Obj:
     return {"metadata": about, "spec": spec}
 
 
-def others() -> Iterator[tuple[str, Obj]]:
+def other_objects() -> Iterator[tuple[str, Obj]]:
     """Yield the collection and object of storage classes, settings, ingresses and quotas."""
     default = {"storageclass.kubernetes.io/is-default-class": "true"}
     yield (

@@ -11,9 +11,9 @@ from devcluster.controllers.podtools import phase
 from devcluster.controllers.scheduling import requested
 from devcluster.objects import Obj, dicts, meta, timestamp
 
-SILENT_NODE = "worker-7"
+UNREACHABLE_NODE = "worker-7"
 #: The project with an exhausted quota.
-FULL = "checkout"
+FULL_PROJECT = "checkout"
 _QUOTAS = "resourcequotas"
 _GI = 2**30
 
@@ -77,7 +77,7 @@ def report(cluster: Cluster) -> None:
 
 
 def _silence(cluster: Cluster, recorder: Recorder) -> None:
-    record = cluster.store.find("nodes", SILENT_NODE)
+    record = cluster.store.find("nodes", UNREACHABLE_NODE)
     if record is None:
         return
     node = record.load()
@@ -92,7 +92,7 @@ def _silence(cluster: Cluster, recorder: Recorder) -> None:
     effects = ("NoSchedule", "NoExecute")
     node["spec"]["taints"] += [{**taint, "effect": effect} for effect in effects]
     cluster.store.put("nodes", node)
-    text = f"Node {SILENT_NODE} status is now: NodeNotReady"
+    text = f"Node {UNREACHABLE_NODE} status is now: NodeNotReady"
     recorder.record("v1", "Node", node, "Normal", "NodeNotReady", text, "node-controller")
 
 
@@ -140,7 +140,7 @@ def _fill_quotas(cluster: Cluster) -> None:
             "requests.memory": f"{round(sum(pod.memory for pod in pods) / _GI * 1024)}Mi",
         }
         quota = record.load()
-        if meta(quota)["namespace"] == FULL:
+        if meta(quota)["namespace"] == FULL_PROJECT:
             quota["spec"]["hard"]["pods"] = used["pods"]
         quota["status"] = {"hard": quota["spec"]["hard"], "used": used}
         cluster.store.put(_QUOTAS, quota)

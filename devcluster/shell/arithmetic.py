@@ -4,7 +4,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 
-from devcluster.shell.processes import Problem
+from devcluster.shell.processes import ProgramError
 
 _TOKEN = re.compile(r"\s*(\d+|[A-Za-z_]\w*|\|\||&&|[<>=!]=|[-+*/%()<>!])")
 _LEVELS: tuple[tuple[str, ...], ...] = (
@@ -19,20 +19,20 @@ _LONGEST = 500
 
 
 def evaluate(text: str, value_of: Callable[[str], str]) -> int:
-    """Evaluate an expression. Raise `Problem` for a syntax error. Variables without a number are 0."""
+    """Evaluate an expression. Raise `ProgramError` for a syntax error. Variables without a number are 0."""
     tokens: list[str] = []
     at = 0
     text = text.strip()
     while at < len(text):
         match = _TOKEN.match(text, at)
         if not match or len(tokens) > _LONGEST:
-            raise Problem(f"arithmetic syntax error: {text[at : at + 20]}", 2)
+            raise ProgramError(f"arithmetic syntax error: {text[at : at + 20]}", 2)
         tokens.append(match.group(1))
         at = match.end()
     reading = _Reading(tokens, value_of)
     found = reading.level(0) if tokens else 0
     if reading.tokens:
-        raise Problem("arithmetic syntax error", 2)
+        raise ProgramError("arithmetic syntax error", 2)
     return found
 
 
@@ -54,17 +54,17 @@ class _Reading:
     def _single(self) -> int:
         self._depth += 1
         if not self.tokens or self._depth > _LONGEST:
-            raise Problem("arithmetic syntax error", 2)
+            raise ProgramError("arithmetic syntax error", 2)
         sign = self.tokens.pop(0)
         if sign in "+-!":
             found = self._single()
             return {"+": found, "-": -found, "!": int(not found)}[sign]
         if sign == "(":
             if self._depth > 50:
-                raise Problem("arithmetic syntax error", 2)
+                raise ProgramError("arithmetic syntax error", 2)
             found = self.level(0)
             if not self.tokens or self.tokens.pop(0) != ")":
-                raise Problem("arithmetic syntax error", 2)
+                raise ProgramError("arithmetic syntax error", 2)
             return found
         if sign.isdecimal():
             return _wrap(int(sign[:30]))
@@ -74,7 +74,7 @@ class _Reading:
 
 def _apply(sign: str, left: int, right: int) -> int:
     if sign in "/%" and right == 0:
-        raise Problem("divide by zero", 2)
+        raise ProgramError("divide by zero", 2)
     return int(_OPERATIONS[sign](left, right))
 
 

@@ -5,8 +5,8 @@ import os
 from collections.abc import Mapping
 
 from devcluster.shell.files import absolute
-from devcluster.shell.interpreter import Builtin, Exit, Invocation, Jump, Shell
-from devcluster.shell.processes import NOT_FOUND, PATH, Problem
+from devcluster.shell.interpreter import Builtin, Exit, Invocation, LoopControl, Shell
+from devcluster.shell.processes import NOT_FOUND, PATH, ProgramError
 from devcluster.shell.programs.common import number
 
 
@@ -24,7 +24,7 @@ async def _cd(call: Invocation) -> int:
     try:
         shell.files.folder(folder)
     except OSError as error:
-        raise Problem(f"cd: can't cd to {target}: {error.strerror}", 2) from error
+        raise ProgramError(f"cd: can't cd to {target}: {error.strerror}", 2) from error
     shell.assign("OLDPWD", shell.folder)
     shell.folder = folder
     return 0
@@ -41,11 +41,11 @@ async def _exit(call: Invocation) -> int:
 
 
 async def _break(call: Invocation) -> int:
-    raise Jump(max(1, number((call.arguments or ["1"])[0])), again=False)
+    raise LoopControl(max(1, number((call.arguments or ["1"])[0])), again=False)
 
 
 async def _continue(call: Invocation) -> int:
-    raise Jump(max(1, number((call.arguments or ["1"])[0])), again=True)
+    raise LoopControl(max(1, number((call.arguments or ["1"])[0])), again=True)
 
 
 async def _export(call: Invocation) -> int:
@@ -106,7 +106,7 @@ async def _eval(call: Invocation) -> int:
     shell = call.shell
     shell.process.depth += 1
     if shell.process.depth > 20:
-        raise Problem("eval: too deeply nested")
+        raise ProgramError("eval: too deeply nested")
     try:
         return await shell.script_of(" ".join(call.arguments))
     finally:
@@ -170,7 +170,7 @@ async def _wait(call: Invocation) -> int:
     for pid in wanted:
         task = call.shell.jobs.pop(pid, None)
         if task is None:
-            raise Problem(f"wait: pid {pid} is not a child of this shell", NOT_FOUND)
+            raise ProgramError(f"wait: pid {pid} is not a child of this shell", NOT_FOUND)
         status = await task
     return status if call.arguments else 0
 
@@ -191,7 +191,7 @@ async def _history(call: Invocation) -> int:
 
 async def _source(call: Invocation) -> int:
     if not call.arguments:
-        raise Problem(".: filename argument required", 2)
+        raise ProgramError(".: filename argument required", 2)
     path = call.arguments[0]
     data = call.shell.files.read(absolute(call.shell.folder, path))
     if len(data) > 64 * 1024:

@@ -3,21 +3,21 @@
 import asyncio
 import signal
 
-from devcluster.shell.interpreter import SYNTAX, Exit, Jump, Shell
-from devcluster.shell.parsing import Incomplete, SyntaxProblem, parse
-from devcluster.shell.pipes import TooLong
-from devcluster.shell.terminal import Interrupted, Terminal
+from devcluster.shell.interpreter import SYNTAX, Exit, LoopControl, Shell
+from devcluster.shell.parsing import IncompleteScript, ShellSyntaxError, parse
+from devcluster.shell.pipes import LimitExceeded
+from devcluster.shell.terminal import LineInterrupted, Terminal
 
 #: Maximum number of commands in the history, and maximum length of a multi-line command.
 _HISTORY, _LONGEST = 200, 64 * 1024
 
 
-async def converse(shell: Shell) -> int:
+async def run_interactive(shell: Shell) -> int:
     """Read and run commands until `exit` or the end of the input. Return the exit code."""
     terminal = shell.process.terminal
     if terminal is None or shell.streams.stdin.source is not terminal:
         return await _follow(shell)
-    return await _Conversation(shell, terminal).run()
+    return await _InteractiveShell(shell, terminal).run()
 
 
 async def _follow(shell: Shell) -> int:
@@ -33,17 +33,17 @@ async def _follow(shell: Shell) -> int:
                 continue
             script, text = parse(text), ""
             shell.status = await shell.script(script)
-    except SyntaxProblem as problem:
+    except ShellSyntaxError as problem:
         await shell.report_error(str(problem))
         return SYNTAX
     except Exit as found:
         return found.code
-    except Jump:
+    except LoopControl:
         pass
     return shell.status
 
 
-class _Conversation:
+class _InteractiveShell:
     """Read-eval loop with a prompt. Ctrl+C interrupts the running command or discards the input."""
 
     def __init__(self, shell: Shell, terminal: Terminal) -> None:
@@ -58,7 +58,7 @@ class _Conversation:
             while True:
                 try:
                     text = await self._ask()
-                except Interrupted:
+                except LineInterrupted:
                     shell.status = 128 + signal.SIGINT
                     await shell.write_error("\n")
                     continue
@@ -116,16 +116,16 @@ class _Conversation:
         shell = self._shell
         try:
             shell.status = await shell.script(parse(text))
-        except SyntaxProblem as problem:
+        except ShellSyntaxError as problem:
             await shell.report_error(str(problem))
             shell.status = SYNTAX
-        except (TooLong, RecursionError):
+        except (LimitExceeded, RecursionError):
             await shell.report_error("out of memory")
             shell.status = 1
         except Exit as found:
             shell.status = found.code
             return True
-        except (Jump, BrokenPipeError):
+        except (LoopControl, BrokenPipeError):
             pass
         return False
 
@@ -147,8 +147,8 @@ def _goes_on(text: str) -> bool:
     """Return True if the text is an incomplete command."""
     try:
         parse(text[: _LONGEST + 1])
-    except Incomplete:
+    except IncompleteScript:
         return len(text) <= _LONGEST
-    except SyntaxProblem:
+    except ShellSyntaxError:
         return False
     return False

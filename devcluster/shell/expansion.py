@@ -8,8 +8,8 @@ from typing import Protocol
 
 from devcluster.shell.arithmetic import evaluate
 from devcluster.shell.files import Files, Folder, absolute
-from devcluster.shell.pipes import LIMIT, TooLong
-from devcluster.shell.processes import Problem
+from devcluster.shell.pipes import LIMIT, LimitExceeded
+from devcluster.shell.processes import ProgramError
 from devcluster.shell.syntax import Arithmetic, Parameter, Part, Script, Substitution, Text, Word
 
 # Maximum length of values for pattern removal, which tests each position, and of patterns.
@@ -19,7 +19,7 @@ _MOST = 20_000
 _GLOB = frozenset("*?[")
 
 
-class Source(Protocol):
+class ExpansionContext(Protocol):
     """The part of the shell that expansions use."""
 
     folder: str
@@ -60,7 +60,7 @@ class _Field:
 
 
 class Expansion:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ExpansionContext) -> None:
         self._source = source
         self._size = 0
 
@@ -104,7 +104,7 @@ class Expansion:
         """Add an unquoted value. Each blank starts a new field."""
         pieces = value.split()
         if len(found) + len(pieces) > _MOST:
-            raise TooLong
+            raise LimitExceeded
         if value[:1].isspace() and found[-1].there:
             found.append(_Field())
         for number, piece in enumerate(pieces):
@@ -169,7 +169,9 @@ class Expansion:
                 self._source.assign(part.name, await self.text(part.word))
                 return self._source.value(part.name) or ""
             case "?" if missing:
-                raise Problem(f"{part.name}: {await self.text(part.word) or 'parameter not set'}")
+                raise ProgramError(
+                    f"{part.name}: {await self.text(part.word) or 'parameter not set'}"
+                )
             case "#" | "##" | "%" | "%%":
                 return _trimmed(value or "", operator, await self.text(part.word))
         return value or ""
@@ -178,11 +180,11 @@ class Expansion:
         """Limit the total size of expanded values, because a script can double a value repeatedly."""
         self._size += len(text)
         if self._size > LIMIT:
-            raise TooLong
+            raise LimitExceeded
         return text
 
 
-def _tilde(part: Part, source: Source) -> Part:
+def _tilde(part: Part, source: ExpansionContext) -> Part:
     """Replace a leading `~` with the home directory."""
     if isinstance(part, Text) and not part.quoted and (part.value + "/").startswith("~/"):
         return Text((source.value("HOME") or "") + part.value[1:])
@@ -192,7 +194,7 @@ def _tilde(part: Part, source: Source) -> Part:
 def _trimmed(value: str, operator: str, pattern: str) -> str:
     """Remove the shortest or longest match of the pattern at the start or end of the value."""
     if len(value) > _TRIMMED or len(pattern) > _LONGEST:
-        raise TooLong
+        raise LimitExceeded
     places = range(len(value) + 1)
     front = operator[0] == "#"
     shortest_first = len(operator) == 1

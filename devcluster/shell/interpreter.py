@@ -8,14 +8,23 @@ from typing import NamedTuple
 
 from devcluster.shell.expansion import Expansion
 from devcluster.shell.files import Files, absolute
-from devcluster.shell.parsing import SyntaxProblem, parse
-from devcluster.shell.pipes import LIMIT, Captured, Fixed, Lines, Nothing, Pipe, TooLong, Writer
+from devcluster.shell.parsing import ShellSyntaxError, parse
+from devcluster.shell.pipes import (
+    LIMIT,
+    BufferWriter,
+    BytesReader,
+    LimitExceeded,
+    LineReader,
+    NullDevice,
+    Pipe,
+    Writer,
+)
 from devcluster.shell.processes import (
     NOT_EXECUTABLE,
     NOT_FOUND,
     PATH,
-    Problem,
     Process,
+    ProgramError,
     Streams,
     open_reader,
     open_writer,
@@ -30,7 +39,7 @@ from devcluster.shell.syntax import (
     Pipeline,
     Redirection,
     Script,
-    Simple,
+    SimpleCommand,
 )
 
 #: Exit code for syntax errors.
@@ -46,7 +55,7 @@ class Exit(Exception):
         self.code = code
 
 
-class Jump(Exception):
+class LoopControl(Exception):
     """`break`, or `continue` if `again` is set."""
 
     def __init__(self, levels: int, *, again: bool) -> None:
@@ -114,11 +123,11 @@ class Shell:
     def assign(self, name: str, value: str) -> None:
         held = sum(map(len, self.variables.values())) if len(value) > 1024 else len(self.variables)
         if held + len(value) > LIMIT or len(self.variables) > _BURST * _BURST:
-            raise TooLong
+            raise LimitExceeded
         self.variables[name] = value
 
     async def output_of(self, body: Script) -> str:
-        captured = Captured()
+        captured = BufferWriter()
         inner = self.fork()
         inner.streams = replace(self.streams, stdout=captured)
         self.status = await inner.run(body)
@@ -142,13 +151,13 @@ class Shell:
             return await self.script(script)
         except Exit as found:
             return found.code
-        except Jump:
+        except LoopControl:
             return self.status
 
     async def run_text(self, text: str) -> int:
         try:
             return await self.run(parse(text))
-        except SyntaxProblem as problem:
+        except ShellSyntaxError as problem:
             await self.report_error(str(problem))
             return SYNTAX
 
@@ -156,8 +165,8 @@ class Shell:
         """Parse and run text in the current shell. An `exit` in the text exits the shell."""
         try:
             script = parse(text)
-        except SyntaxProblem as problem:
-            raise Problem(str(problem), SYNTAX) from problem
+        except ShellSyntaxError as problem:
+            raise ProgramError(str(problem), SYNTAX) from problem
         return await self.script(script)
 
     async def script(self, script: Script) -> int:
@@ -186,12 +195,14 @@ class Shell:
     async def _start_job(self, chain: Chain) -> None:
         self.jobs = {pid: task for pid, task in self.jobs.items() if not task.done()}
         if len(self.jobs) >= _JOBS:
-            raise Problem("fork: Resource temporarily unavailable")
+            raise ProgramError("fork: Resource temporarily unavailable")
 
         async def job(process: Process) -> int:
             inner = self.fork()
             inner.process = process
-            inner.streams = Streams(Lines(Nothing()), self.streams.stdout, self.streams.stderr)
+            inner.streams = Streams(
+                LineReader(NullDevice()), self.streams.stdout, self.streams.stderr
+            )
             return await inner.run(Script((Chain(chain.pipelines, False, chain.text),)))
 
         process = self.process.child((self.process.arguments[0], "-c", chain.text))
@@ -216,7 +227,7 @@ class Shell:
         for index, command in enumerate(commands):
             after = Pipe() if index < len(commands) - 1 else None
             streams = Streams(
-                Lines(before) if before else self.streams.stdin,
+                LineReader(before) if before else self.streams.stdin,
                 after or self.streams.stdout,
                 self.streams.stderr,
             )
@@ -238,11 +249,11 @@ class Shell:
             return await self._command(command, streams)
         except Exit as found:
             return found.code
-        except Jump:
+        except LoopControl:
             return 0
         except BrokenPipeError:
             return 128 + signal.SIGPIPE
-        except (TooLong, RecursionError):
+        except (LimitExceeded, RecursionError):
             await self.report_error("out of memory")
             return 1
         finally:
@@ -256,9 +267,9 @@ class Shell:
         await asyncio.sleep(0 if self._commands % _BURST else _PAUSE)
         try:
             streams = await self._redirected(command.redirections, streams)
-            if isinstance(command.what, Simple):
+            if isinstance(command.what, SimpleCommand):
                 return await self._simple(command.what, streams)
-        except Problem as problem:
+        except ProgramError as problem:
             await self.report_error(str(problem))
             return problem.code
         except BrokenPipeError:
@@ -311,12 +322,12 @@ class Shell:
         """Run one iteration of a loop. Return None after `break`."""
         try:
             return await self.script(body)
-        except Jump as jump:
+        except LoopControl as jump:
             if jump.levels > 1:
-                raise Jump(jump.levels - 1, again=jump.again) from None
+                raise LoopControl(jump.levels - 1, again=jump.again) from None
             return 0 if jump.again else None
 
-    async def _simple(self, what: Simple, streams: Streams) -> int:
+    async def _simple(self, what: SimpleCommand, streams: Streams) -> int:
         self._substituted = False
         arguments = await Expansion(self).arguments(what.words)
         values = [(name, await Expansion(self).text(word)) for name, word in what.assignments]
@@ -363,15 +374,15 @@ class Shell:
             target = await Expansion(self).text(one.target)
             if one.operator == "<":
                 path = absolute(self.folder, target)
-                stdin = Lines(open_reader(self.files, path, terminal))
+                stdin = LineReader(open_reader(self.files, path, terminal))
             elif one.operator == "<<<":
-                stdin = Lines(Fixed(f"{target}\n".encode(errors="surrogateescape")))
+                stdin = LineReader(BytesReader(f"{target}\n".encode(errors="surrogateescape")))
             elif one.operator in (">&", "<&"):
                 if target not in ("0", "1", "2", "-"):
-                    raise Problem(f"{target}: Bad file descriptor")
+                    raise ProgramError(f"{target}: Bad file descriptor")
                 if one.number in outputs:
                     known = {"1": outputs[1], "2": outputs[2]}
-                    outputs[one.number] = known.get(target, Nothing())
+                    outputs[one.number] = known.get(target, NullDevice())
             else:
                 append = one.operator == ">>"
                 path = absolute(self.folder, target)

@@ -23,7 +23,7 @@ from devcluster.shell.syntax import (
     Pipeline,
     Redirection,
     Script,
-    Simple,
+    SimpleCommand,
     Substitution,
     Text,
     Word,
@@ -42,22 +42,22 @@ _DELIMITERS = " \t\n;&|()<>"
 _ESCAPED_IN_QUOTES = '$`"\\\n'
 
 
-class SyntaxProblem(Exception):
+class ShellSyntaxError(Exception):
     """The text is not a valid script."""
 
 
-class Incomplete(SyntaxProblem):
+class IncompleteScript(ShellSyntaxError):
     """The text is incomplete and may become valid with more lines."""
 
 
 def parse(text: str) -> Script:
-    """Parse a script. Raise `SyntaxProblem` if it is invalid."""
+    """Parse a script. Raise `ShellSyntaxError` if it is invalid."""
     if len(text) > LIMIT:
-        raise SyntaxProblem("the script is too long")
+        raise ShellSyntaxError("the script is too long")
     try:
         return _Parser(text).script()
     except RecursionError as error:
-        raise SyntaxProblem(_TOO_DEEP) from error
+        raise ShellSyntaxError(_TOO_DEEP) from error
 
 
 @dataclass
@@ -80,7 +80,7 @@ class _Parser:
         """
         self.depth += 1
         if self.depth > _NESTED:
-            raise SyntaxProblem(_TOO_DEEP)
+            raise ShellSyntaxError(_TOO_DEEP)
         chains: list[Chain] = []
         while True:
             self._skip_lines()
@@ -95,10 +95,10 @@ class _Parser:
         found = self._list(ends)
         end = self._reserved()
         if end not in ends:
-            raise Incomplete("unexpected end of file") if self._over() else self._unexpected()
+            raise IncompleteScript("unexpected end of file") if self._over() else self._unexpected()
         self.at += len(end)
         if not found.chains:
-            raise SyntaxProblem(f'syntax error near unexpected token "{end}"')
+            raise ShellSyntaxError(f'syntax error near unexpected token "{end}"')
         return found, end
 
     def _chain(self) -> Chain:
@@ -113,7 +113,7 @@ class _Parser:
             self.at += 2
             self._skip_lines()
             if self._over():
-                raise Incomplete("unexpected end of file")
+                raise IncompleteScript("unexpected end of file")
         text = self.text[start : self.at].strip()
         background = self._peek() == "&"
         if self._peek() in (";", "&", "\n"):
@@ -136,7 +136,7 @@ class _Parser:
             self.at += 1
             self._skip_lines()
             if self._over():
-                raise Incomplete("unexpected end of file")
+                raise IncompleteScript("unexpected end of file")
             commands.append(self._command())
 
     # Commands -----------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ class _Parser:
         """Parse a list and its closing parenthesis."""
         found = self._list(())
         if self._over():
-            raise Incomplete("unexpected end of file")
+            raise IncompleteScript("unexpected end of file")
         self.at += 1
         return found
 
@@ -207,7 +207,7 @@ class _Parser:
             self.at += 1
         self._skip_lines()
         if self._reserved() != "do":
-            raise Incomplete("unexpected end of file") if self._over() else self._unexpected()
+            raise IncompleteScript("unexpected end of file") if self._over() else self._unexpected()
         self.at += 2
         body, _ = self._body("done")
         return For(name.group(), None if words is None else tuple(words), body)
@@ -230,7 +230,7 @@ class _Parser:
                 break
         if self.at == start:
             raise self._unexpected()
-        return Command(Simple(tuple(assignments), tuple(words)), tuple(redirections))
+        return Command(SimpleCommand(tuple(assignments), tuple(words)), tuple(redirections))
 
     def _redirection(self, found: list[Redirection]) -> bool:
         self._skip_blanks()
@@ -239,7 +239,7 @@ class _Parser:
             return False
         number, operator, both = match.groups()
         if self.text.startswith("<<", self.at) and operator != "<<<":
-            raise SyntaxProblem("here-documents are not supported")
+            raise ShellSyntaxError("here-documents are not supported")
         self.at = match.end()
         target = self._word()
         if not target:
@@ -268,7 +268,7 @@ class _Parser:
             elif letter == "'":
                 end = self.text.find("'", self.at)
                 if end < 0:
-                    raise Incomplete("unterminated quoted string")
+                    raise IncompleteScript("unterminated quoted string")
                 parts.append(Text(self.text[self.at : end], quoted=True))
                 self.at = end + 1
             elif letter == '"':
@@ -293,14 +293,14 @@ class _Parser:
                 parts.append(self._expansion(letter, quoted=True))
             else:
                 parts.append(Text(letter, quoted=True))
-        raise Incomplete("unterminated quoted string")
+        raise IncompleteScript("unterminated quoted string")
 
     def _expansion(self, sign: str, *, quoted: bool) -> Part:
         """Parse an expansion after `$` or a backquote."""
         if sign == "`":
             end = self.text.find("`", self.at)
             if end < 0:
-                raise Incomplete("unterminated backquote")
+                raise IncompleteScript("unterminated backquote")
             body = _Parser(self.text[self.at : end], depth=self.depth + 1).script()
             self.at = end + 1
             return Substitution(body, quoted)
@@ -331,12 +331,12 @@ class _Parser:
             open_ones += {"(": 1, ")": -1}.get(letter, 0)
             inner = letter == "$"
             parts.append(self._expansion("$", quoted=True) if inner else Text(letter, quoted=True))
-        raise Incomplete("unterminated arithmetic expression")
+        raise IncompleteScript("unterminated arithmetic expression")
 
     def _braced(self, *, quoted: bool) -> Parameter:
         found = _BRACED.match(self.text, self.at)
         if not found:
-            raise SyntaxProblem("bad substitution")
+            raise ShellSyntaxError("bad substitution")
         self.at = found.end()
         length, name = found.groups()
         operator, word = "length" if length else "", Word()
@@ -345,9 +345,9 @@ class _Parser:
             self.at = match.end()
             word = self._word(leading=False, ends="}")
         if self._over():
-            raise Incomplete("unterminated parameter")
+            raise IncompleteScript("unterminated parameter")
         if self._peek() != "}":
-            raise SyntaxProblem("bad substitution")
+            raise ShellSyntaxError("bad substitution")
         self.at += 1
         return Parameter(name, operator, word, quoted)
 
@@ -373,13 +373,13 @@ class _Parser:
             self.at += 1
             self._skip_blanks()
 
-    def _unexpected(self) -> SyntaxProblem:
+    def _unexpected(self) -> ShellSyntaxError:
         match = re.compile(r"&&|\|\||;;|\w+|.|\n|$").match(self.text, self.at)
         found = match.group() if match else ""
         if not found:
-            return Incomplete("unexpected end of file")
+            return IncompleteScript("unexpected end of file")
         shown = "newline" if found == "\n" else found
-        return SyntaxProblem(f'syntax error: unexpected "{shown}"')
+        return ShellSyntaxError(f'syntax error: unexpected "{shown}"')
 
 
 def _joined(parts: Sequence[Part]) -> Word:

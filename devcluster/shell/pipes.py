@@ -15,7 +15,7 @@ CHUNK = 16 * 1024
 _LONGEST_LINE = 16 * 1024
 
 
-class TooLong(Exception):
+class LimitExceeded(Exception):
     """A program or variable exceeds `LIMIT`."""
 
 
@@ -31,7 +31,7 @@ class Writer(Protocol):
         ...
 
 
-class Nothing:
+class NullDevice:
     """The device /dev/null."""
 
     async def read(self, most: int) -> bytes:
@@ -41,7 +41,7 @@ class Nothing:
         await asyncio.sleep(0)
 
 
-class Endless:
+class EndlessReader:
     """The devices /dev/zero and /dev/urandom."""
 
     def __init__(self, make: Callable[[int], bytes] = bytes) -> None:
@@ -52,10 +52,10 @@ class Endless:
         return self._make(min(most, CHUNK))
 
 
-RANDOM = Endless(os.urandom)
+RANDOM = EndlessReader(os.urandom)
 
 
-class Fixed:
+class BytesReader:
     """Reader of fixed bytes."""
 
     def __init__(self, data: bytes) -> None:
@@ -67,7 +67,7 @@ class Fixed:
         return found
 
 
-class Captured:
+class BufferWriter:
     """Writer that stores the data."""
 
     def __init__(self) -> None:
@@ -75,12 +75,12 @@ class Captured:
 
     async def write(self, data: bytes) -> None:
         if len(self.data) + len(data) > LIMIT:
-            raise TooLong
+            raise LimitExceeded
         self.data += data
         await asyncio.sleep(0)
 
 
-class Called:
+class CallbackWriter:
     """Writer that passes the data to a callback."""
 
     def __init__(self, send: Callable[[bytes], Awaitable[None]]) -> None:
@@ -92,7 +92,7 @@ class Called:
             await asyncio.sleep(0)
 
 
-class Saved:
+class FileWriter:
     """Writer to a file. The file is truncated first unless `append` is set."""
 
     def __init__(self, files: Files, path: str, *, append: bool) -> None:
@@ -148,7 +148,7 @@ class Pipe:
         self._changed = asyncio.Event()
 
 
-class Lines:
+class LineReader:
     """Line reader. Programs that share it also share its read-ahead buffer."""
 
     def __init__(self, source: Reader) -> None:
@@ -177,10 +177,10 @@ class Lines:
         return b"".join(parts)
 
     async def all(self) -> bytes:
-        """Return all data until the end. Raise `TooLong` if it exceeds the limit."""
+        """Return all data until the end. Raise `LimitExceeded` if it exceeds the limit."""
         found = bytearray()
         while part := await self.read(CHUNK):
             found += part
             if len(found) > LIMIT:
-                raise TooLong
+                raise LimitExceeded
         return bytes(found)

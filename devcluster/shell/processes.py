@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from devcluster.shell.files import Binary, Device, Files, Folder, absolute, failure
 from devcluster.shell.pipes import (
     RANDOM,
-    Endless,
-    Fixed,
-    Lines,
-    Nothing,
+    BytesReader,
+    EndlessReader,
+    FileWriter,
+    LimitExceeded,
+    LineReader,
+    NullDevice,
     Reader,
-    Saved,
-    TooLong,
     Writer,
 )
 from devcluster.shell.terminal import Terminal
@@ -28,7 +28,7 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
 
 
-class Problem(Exception):
+class ProgramError(Exception):
     """An error of a program. The message is written to stderr and `code` is the exit code."""
 
     def __init__(self, message: str, code: int = 1) -> None:
@@ -48,7 +48,7 @@ class User:
 class Streams:
     """Standard streams of a process."""
 
-    stdin: Lines
+    stdin: LineReader
     stdout: Writer
     stderr: Writer
 
@@ -98,11 +98,11 @@ class Process:
     def path(self, path: str) -> str:
         return absolute(self.folder, path)
 
-    def reader(self, path: str) -> Lines:
+    def reader(self, path: str) -> LineReader:
         """Return a reader of the file, or of standard input for `-`."""
         if path == "-":
             return self.streams.stdin
-        return Lines(open_reader(self.files, self.path(path), self.terminal))
+        return LineReader(open_reader(self.files, self.path(path), self.terminal))
 
     def kill(self, number: int) -> None:
         if self.task:
@@ -116,16 +116,16 @@ Program = Callable[[Process], Awaitable[int]]
 def open_reader(files: Files, path: str, terminal: Terminal | None) -> Reader:
     found = files.node(path)
     if isinstance(found, Device):
-        readers = {"zero": Endless(), "random": RANDOM, "tty": terminal}
-        return readers.get(found.name) or Nothing()
-    return Fixed(files.read(path))
+        readers = {"zero": EndlessReader(), "random": RANDOM, "tty": terminal}
+        return readers.get(found.name) or NullDevice()
+    return BytesReader(files.read(path))
 
 
 def open_writer(files: Files, path: str, terminal: Terminal | None, *, append: bool) -> Writer:
     found = files.find(path)
     if isinstance(found, Device):
-        return terminal if found.name == "tty" and terminal else Nothing()
-    return Saved(files, path, append=append)
+        return terminal if found.name == "tty" and terminal else NullDevice()
+    return FileWriter(files, path, append=append)
 
 
 class Container:
@@ -148,7 +148,7 @@ class Container:
         self.main = tuple(main)
         #: Root folder of the target container, if this container shares its process namespace.
         self.target_root: Folder | None = None
-        nobody = Streams(Lines(Nothing()), Nothing(), Nothing())
+        nobody = Streams(LineReader(NullDevice()), NullDevice(), NullDevice())
         first = Process(self, self.main, nobody, self.environment, folder, pid=1)
         first.started = started
         self.processes = {1: first}
@@ -194,20 +194,20 @@ class Container:
 
 async def _guarded(program: Program, process: Process) -> int:
     try:
-        return await _complaining(program, process)
+        return await _with_error_messages(program, process)
     except BrokenPipeError:
         return 128 + signal.SIGPIPE
 
 
-async def _complaining(program: Program, process: Process) -> int:
+async def _with_error_messages(program: Program, process: Process) -> int:
     try:
         return await program(process)
     except BrokenPipeError:
         raise
-    except Problem as problem:
+    except ProgramError as problem:
         await process.report_error(str(problem))
         return problem.code
-    except (TooLong, RecursionError):
+    except (LimitExceeded, RecursionError):
         await process.report_error("out of memory")
         return 1
     except OSError as error:

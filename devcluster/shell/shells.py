@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 from devcluster.shell.builtins import BUILTINS
-from devcluster.shell.conversation import converse
+from devcluster.shell.conversation import run_interactive
 from devcluster.shell.files import absolute
 from devcluster.shell.interpreter import Shell
-from devcluster.shell.processes import Problem, Process, Program
+from devcluster.shell.processes import Process, Program, ProgramError
 from devcluster.shell.programs.conditions import CONDITIONS
-from devcluster.shell.programs.machine import MACHINE
-from devcluster.shell.programs.places import PLACES
+from devcluster.shell.programs.machine import SYSTEM
+from devcluster.shell.programs.places import FILES
 from devcluster.shell.programs.texts import TEXTS
 
 
@@ -21,7 +21,7 @@ async def _sh(process: Process) -> int:
         flags |= set() if option.startswith("--") else set(option[1:])
     if "c" in flags:
         if not words:
-            raise Problem("-c requires an argument", 2)
+            raise ProgramError("-c requires an argument", 2)
         shell = Shell(process, words[1:] or [process.name], BUILTINS)
         shell.options |= flags & set("eux")
         return await shell.run_text(words[0])
@@ -30,14 +30,14 @@ async def _sh(process: Process) -> int:
         shell = Shell(process, words, BUILTINS)
         return await shell.run_text(data.decode(errors="surrogateescape"))
     shell = Shell(process, [process.name, *words], BUILTINS)
-    return await converse(shell)
+    return await run_interactive(shell)
 
 
 #: Programs of images with a shell. The image determines which of the shells exist.
 PROGRAMS: Mapping[str, Program] = {
     **CONDITIONS,
-    **MACHINE,
-    **PLACES,
+    **SYSTEM,
+    **FILES,
     **TEXTS,
     "ash": _sh,
     "bash": _sh,

@@ -49,7 +49,7 @@ class Redirection:
 
 
 @dataclass(frozen=True, slots=True)
-class Simple:
+class SimpleCommand:
     assignments: tuple[tuple[str, Word], ...]
     words: tuple[Word, ...]
 
@@ -88,7 +88,7 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    what: Simple | Group | If | Loop | For
+    what: SimpleCommand | Group | If | Loop | For
     redirections: tuple[Redirection, ...] = ()
 
 

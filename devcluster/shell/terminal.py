@@ -30,7 +30,7 @@ _CONTROLS = {"\x10": "up", "\x0e": "down", "\x06": "right", "\x02": "left"}
 _CONTROLS |= {"\x01": "home", "\x05": "end", "\x0b": "cut", "\x0c": "clear"}
 
 
-class Interrupted(Exception):
+class LineInterrupted(Exception):
     """Ctrl+C was pressed while reading a line."""
 
 
@@ -79,7 +79,7 @@ class Terminal:
         return found[:most]
 
     async def read_line(self, prompt: str, history: Sequence[str]) -> str | None:
-        """Read a command line without its newline. Return None for Ctrl+D; raise `Interrupted` for
+        """Read a command line without its newline. Return None for Ctrl+D; raise `LineInterrupted` for
         Ctrl+C.
         """
         self._prompt, self._history = prompt, [*history]
@@ -89,14 +89,14 @@ class Terminal:
             while not self._waiting:
                 await self._arrival()
                 if self._interrupted:
-                    raise Interrupted
+                    raise LineInterrupted
             found = self._waiting.popleft()
             return found.decode(errors="replace").rstrip("\n") if found else None
         finally:
             self._history = None
 
     def interrupt(self) -> None:
-        """Raise `Interrupted` in the waiting `ask` call."""
+        """Raise `LineInterrupted` in the waiting `ask` call."""
         self._interrupted = True
         self._more.set()
 

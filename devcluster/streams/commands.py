@@ -16,11 +16,11 @@ import msgspec
 from aiohttp import web
 
 from devcluster.objects import Obj, encode, meta
-from devcluster.shell.pipes import Called, Lines, Nothing, Pipe, Writer
+from devcluster.shell.pipes import CallbackWriter, LineReader, NullDevice, Pipe, Writer
 from devcluster.shell.processes import PATH, Container, Process, Streams
 from devcluster.shell.terminal import Terminal
 from devcluster.store import Change, Collection
-from devcluster.streams.targets import Refusal, Target, running_container
+from devcluster.streams.targets import KubeletError, TargetContainer, running_container
 from devcluster.streams.websockets import next_message
 
 V4, V5 = "v4.channel.k8s.io", "v5.channel.k8s.io"
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class StreamOptions:
     """The streams requested by the client."""
 
     stdin: bool
@@ -42,7 +42,7 @@ class Wanted:
     tty: bool
 
     @classmethod
-    def from_request(cls, request: web.Request) -> "Wanted":
+    def from_request(cls, request: web.Request) -> "StreamOptions":
         """Parse the query parameters. Raise a 400 error if no stream is requested."""
 
         def asked(name: str) -> bool:
@@ -51,14 +51,16 @@ class Wanted:
         tty = asked("tty")
         found = cls(asked("stdin"), asked("stdout"), asked("stderr") and not tty, tty)
         if not (found.stdin or found.stdout or found.stderr):
-            raise Refusal(400, "you must specify at least 1 of stdin, stdout, stderr")
+            raise KubeletError(400, "you must specify at least 1 of stdin, stdout, stderr")
         return found
 
 
-class Connection:
+class CommandConnection:
     """Client connection of a command."""
 
-    def __init__(self, websocket: web.WebSocketResponse, protocol: str, wanted: Wanted) -> None:
+    def __init__(
+        self, websocket: web.WebSocketResponse, protocol: str, wanted: StreamOptions
+    ) -> None:
         self._websocket, self._closes, self._wanted = websocket, protocol == V5, wanted
         self._stdin = Pipe()
         self.terminal = Terminal(self._output) if wanted.tty else None
@@ -66,12 +68,12 @@ class Connection:
 
     def streams(self) -> Streams:
         if self.terminal:
-            return Streams(Lines(self.terminal), self.terminal, self.terminal)
+            return Streams(LineReader(self.terminal), self.terminal, self.terminal)
 
         def output(channel: int, there: bool) -> Writer:
-            return Called(lambda data: self._send(channel, data)) if there else Nothing()
+            return CallbackWriter(lambda data: self._send(channel, data)) if there else NullDevice()
 
-        stdin = Lines(self._stdin if self._wanted.stdin else Nothing())
+        stdin = LineReader(self._stdin if self._wanted.stdin else NullDevice())
         stdout = output(STDOUT, self._wanted.stdout)
         return Streams(stdin, stdout, output(STDERR, self._wanted.stderr))
 
@@ -128,7 +130,7 @@ def success() -> Obj:
     return {"metadata": {}, "status": "Success"}
 
 
-def exited(code: int, command: Sequence[str], protocol: str) -> Obj:
+def exit_status(code: int, command: Sequence[str], protocol: str) -> Obj:
     if code == 0:
         return success()
     said = f"error executing command [{' '.join(command)}], exit code {code}"
@@ -143,7 +145,7 @@ def exited(code: int, command: Sequence[str], protocol: str) -> Obj:
     }
 
 
-def not_started(target: Target, command: str, error: OSError) -> Obj:
+def start_failure_status(target: TargetContainer, command: str, error: OSError) -> Obj:
     """Return the Status of a container runtime for a program that cannot be started."""
     found = "/" in command or not isinstance(error, FileNotFoundError)
     why = "executable file not found in $PATH"
@@ -167,7 +169,10 @@ def not_started(target: Target, command: str, error: OSError) -> Obj:
 
 
 async def run_command(
-    connection: Connection, container: Container, target: Target, command: Sequence[str]
+    connection: CommandConnection,
+    container: Container,
+    target: TargetContainer,
+    command: Sequence[str],
 ) -> int | Obj:
     """Return the exit code, or a Status if the command could not be started."""
     name = command[0] if command else ""
@@ -175,7 +180,7 @@ async def run_command(
         path = container.environment.get("PATH", PATH)
         _, program = container.find_program(name, path, container.folder)
     except OSError as error:
-        return not_started(target, name, error)
+        return start_failure_status(target, name, error)
     environment, terminal = dict(container.environment), connection.terminal
     if terminal:
         environment["TERM"] = "xterm"
@@ -191,7 +196,7 @@ async def run_command(
 
 
 @contextmanager
-def stopping(pods: Collection, target: Target) -> Iterator[asyncio.Event]:
+def container_stop_event(pods: Collection, target: TargetContainer) -> Iterator[asyncio.Event]:
     """Yield an event that is set when the container stops or its pod is deleted."""
     stopped = asyncio.Event()
 
@@ -211,8 +216,8 @@ def stopping(pods: Collection, target: Target) -> Iterator[asyncio.Event]:
         pods.listeners.discard(changed)
 
 
-async def outcome(
-    work: Coroutine[None, None, T], stopped: asyncio.Event, connection: Connection
+async def wait_for_result(
+    work: Coroutine[None, None, T], stopped: asyncio.Event, connection: CommandConnection
 ) -> T | int | None:
     """Return the result of the coroutine, `KILLED` if the container stops first, or None if the
     client disconnects first.

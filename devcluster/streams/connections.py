@@ -8,16 +8,22 @@ from typing import Any
 from aiohttp import web
 
 from devcluster.authn import TokenFile
-from devcluster.calls import Call
+from devcluster.calls import Request
 from devcluster.controllers.behaviour import Behaviour
-from devcluster.controllers.containers import all_ready, crashed, debug_ended, ended, restarted
+from devcluster.controllers.containers import (
+    crashed_status,
+    debug_ended_status,
+    ended_status,
+    ready_status,
+    restarted_status,
+)
 from devcluster.crud import Objects
 from devcluster.handlers import Handlers
 from devcluster.logs.options import read_log_options
-from devcluster.logs.reading import Reading
+from devcluster.logs.reading import LogStream
 from devcluster.logs.runs import container_of
 from devcluster.objects import Obj, dicts, dig, meta, timestamp
-from devcluster.rbac import asked_by
+from devcluster.rbac import attributes_of
 from devcluster.shell.images import shell_of
 from devcluster.shell.processes import Container
 from devcluster.statuses import StatusError, bad_request, forbidden, method_not_allowed
@@ -25,21 +31,16 @@ from devcluster.streams import forwarding
 from devcluster.streams.commands import (
     V4,
     V5,
-    Connection,
-    Wanted,
-    exited,
-    outcome,
+    CommandConnection,
+    StreamOptions,
+    container_stop_event,
+    exit_status,
     run_command,
-    stopping,
     success,
+    wait_for_result,
 )
 from devcluster.streams.containers import Containers
-from devcluster.streams.targets import (
-    Refusal,
-    Target,
-    pod_on_node,
-    running_container,
-)
+from devcluster.streams.targets import KubeletError, TargetContainer, pod_on_node, running_container
 from devcluster.streams.websockets import choose_protocol, is_websocket, open_websocket
 from devcluster.writes import Write
 
@@ -48,7 +49,7 @@ _MOST = 500
 _FROM_NOW_ON = read_log_options("", {"follow": "true", "tailLines": "0"})
 
 
-class Connections:
+class StreamHandler:
     """The open connections. Requests are already authorized for their verb."""
 
     def __init__(self, handlers: Handlers, tokens: TokenFile) -> None:
@@ -56,7 +57,7 @@ class Connections:
         self._containers = Containers(handlers.objects.store, tokens)
         self._open: set[asyncio.Task[None]] = set()
 
-    async def answer(self, request: web.Request, call: Call) -> web.StreamResponse:
+    async def answer(self, request: web.Request, call: Request) -> web.StreamResponse:
         """Handle a request. Raise `StatusError` for errors of kube-apiserver; errors of a kubelet
         are plain text responses.
         """
@@ -72,11 +73,11 @@ class Connections:
             raise bad_request("Upgrade request required")
         try:
             if len(self._open) >= _MOST:
-                raise Refusal(503, "too many connections")
+                raise KubeletError(503, "too many connections")
             if forward:
                 return await self._forward(request, pod)
             return await self._command(request, call, pod, name)
-        except Refusal as refusal:
+        except KubeletError as refusal:
             return web.Response(status=refusal.code, text=refusal.text)
 
     def close(self) -> None:
@@ -84,12 +85,12 @@ class Connections:
         for task in self._open:
             task.cancel()
 
-    def _require_create(self, call: Call) -> None:
+    def _require_create(self, call: Request) -> None:
         """Check the `create` permission. The GET request of a websocket needs it too, because it
         has side effects.
         """
         info = call.info
-        decision = self._handlers.rbac.authorize(asked_by(call.user, "create", info))
+        decision = self._handlers.rbac.authorize(attributes_of(call.user, "create", info))
         if not decision.allowed:
             raise forbidden(info.group, info.resource, info.name, decision.reason)
 
@@ -107,17 +108,17 @@ class Connections:
     # Commands -----------------------------------------------------------------------------------
 
     async def _command(
-        self, request: web.Request, call: Call, pod: Obj, name: str
+        self, request: web.Request, call: Request, pod: Obj, name: str
     ) -> web.StreamResponse:
-        wanted, attach = Wanted.from_request(request), call.info.subresource == "attach"
+        wanted, attach = StreamOptions.from_request(request), call.info.subresource == "attach"
         target = running_container(pod, name)
         if target is None:
             full = f"{meta(pod)['name']}_{meta(pod)['namespace']}"
             text = f"container {name} not found in pod {full}" if attach else ""
-            raise Refusal(500, text or f'container not found ("{name}")')
+            raise KubeletError(500, text or f'container not found ("{name}")')
         protocol, container = choose_protocol(request, (V5, V4)), self._containers.get(target)
         websocket = await open_websocket(request, protocol)
-        connection = Connection(websocket, protocol, wanted)
+        connection = CommandConnection(websocket, protocol, wanted)
         if attach:
             work = self._attach(connection, container, target, wanted)
         else:
@@ -128,22 +129,26 @@ class Connections:
 
     async def _execute(
         self,
-        connection: Connection,
+        connection: CommandConnection,
         container: Container,
-        target: Target,
+        target: TargetContainer,
         command: list[str],
         protocol: str,
     ) -> None:
         await connection.send_open()
         work = run_command(connection, container, target, command)
-        with stopping(self._objects.store.collection("pods"), target) as stopped:
-            result = await outcome(work, stopped, connection)
+        with container_stop_event(self._objects.store.collection("pods"), target) as stopped:
+            result = await wait_for_result(work, stopped, connection)
         if result is not None:
-            status = exited(result, command, protocol) if isinstance(result, int) else result
+            status = exit_status(result, command, protocol) if isinstance(result, int) else result
             await connection.finish(status)
 
     async def _attach(
-        self, connection: Connection, container: Container, target: Target, wanted: Wanted
+        self,
+        connection: CommandConnection,
+        container: Container,
+        target: TargetContainer,
+        wanted: StreamOptions,
     ) -> None:
         await connection.send_open()
         work: Coroutine[Any, Any, int | bool | Obj]
@@ -155,17 +160,17 @@ class Connections:
             work = run_command(connection, container, target, shell)
         else:
             work = self._stream_log(connection, target)
-        with stopping(self._objects.store.collection("pods"), target) as stopped:
-            result = await outcome(work, stopped, connection)
+        with container_stop_event(self._objects.store.collection("pods"), target) as stopped:
+            result = await wait_for_result(work, stopped, connection)
         if shell and isinstance(result, int) and not stopped.is_set():
             end_container(self._objects, target, result)
         if result is not None:
             await connection.finish(success())
 
-    async def _stream_log(self, connection: Connection, target: Target) -> bool:
+    async def _stream_log(self, connection: CommandConnection, target: TargetContainer) -> bool:
         """Stream new log lines until stdin is closed or the log ends."""
         pods = self._objects.store.collection("pods")
-        reading = Reading(pods, target.pod, target.name, _FROM_NOW_ON)
+        reading = LogStream(pods, target.pod, target.name, _FROM_NOW_ON)
         stdout = connection.streams().stdout
         ending = asyncio.create_task(connection.stdin_ended.wait())
         ending.add_done_callback(lambda _: reading.close())
@@ -184,7 +189,7 @@ class Connections:
         ports = [] if protocol == forwarding.SPDY else forwarding.ports_of(request)
         websocket = await open_websocket(request, protocol)
         if protocol == forwarding.SPDY:
-            work = forwarding.Tunnel(websocket, pod).run()
+            work = forwarding.SpdyTunnel(websocket, pod).run()
         else:
             work = forwarding.forward_channels(websocket, pod, ports)
         await self._wait(asyncio.create_task(work))
@@ -194,7 +199,7 @@ class Connections:
         return websocket
 
 
-def end_container(objects: Objects, target: Target, code: int) -> None:
+def end_container(objects: Objects, target: TargetContainer, code: int) -> None:
     """Update the pod status after the user exited the shell that is the container's main process.
 
     Do nothing if the pod was deleted.
@@ -212,13 +217,13 @@ def end_container(objects: Objects, target: Target, code: int) -> None:
             raise
 
 
-def _after(pod: Obj, target: Target, code: int) -> Obj:
+def _after(pod: Obj, target: TargetContainer, code: int) -> Obj:
     now, policy = timestamp(), dig(pod, "spec.restartPolicy")
     if target.name in [one.get("name") for one in dicts(dig(pod, "spec.ephemeralContainers"))]:
-        return debug_ended(pod, target.name, code, now)
+        return debug_ended_status(pod, target.name, code, now)
     if policy == "Never" or (policy == "OnFailure" and code == 0):
-        return ended(pod, code, now)
+        return ended_status(pod, code, now)
     how = Behaviour(exit_code=code, reason="Completed" if code == 0 else "Error")
-    stopped = {**pod, "status": crashed(pod, how, now, backing_off=False)}
-    again = {**pod, "status": restarted(stopped, now)}
-    return all_ready(again, now)
+    stopped = {**pod, "status": crashed_status(pod, how, now, backing_off=False)}
+    again = {**pod, "status": restarted_status(stopped, now)}
+    return ready_status(again, now)

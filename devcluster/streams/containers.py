@@ -13,7 +13,7 @@ from devcluster.shell.programs.machine import MEMORY, PROCESSORS, RELEASE, VERSI
 from devcluster.shell.shells import PROGRAMS
 from devcluster.store import Store
 from devcluster.streams.environment import environment_of, hostname_of
-from devcluster.streams.targets import Target, running_container
+from devcluster.streams.targets import TargetContainer, running_container
 from devcluster.streams.volumes import Mounts
 
 # Maximum number of containers in memory. Changes in least recently used containers are lost.
@@ -27,7 +27,7 @@ class Containers:
         self._store, self._mounts = store, Mounts(store, tokens)
         self._known: OrderedDict[str, Container] = OrderedDict()
 
-    def get(self, target: Target) -> Container:
+    def get(self, target: TargetContainer) -> Container:
         """Return the container. The same object is returned for the whole run, so that written
         files persist.
         """
@@ -38,7 +38,7 @@ class Containers:
             self._known.popitem(last=False)
         return found
 
-    def _make(self, target: Target) -> Container:
+    def _make(self, target: TargetContainer) -> Container:
         pod, declared = target.pod, target.declared
         image = image_named(str(declared.get("image", "")))
         user, files = _user(pod, declared), Files()

@@ -11,9 +11,9 @@ from contextlib import AsyncExitStack
 from aiohttp import web
 
 from devcluster.objects import Obj, meta
-from devcluster.streams.pages import connected
-from devcluster.streams.spdy import Frame, FrameReader, Kind, Spdy, SpdyError
-from devcluster.streams.targets import Refusal, port_number
+from devcluster.streams.pages import connect
+from devcluster.streams.spdy import Frame, FrameReader, FrameType, FrameWriter, SpdyError
+from devcluster.streams.targets import KubeletError, port_number
 from devcluster.streams.websockets import next_message
 
 V4, SPDY = "v4.channel.k8s.io", "SPDY/3.1+portforward.k8s.io"
@@ -25,18 +25,18 @@ def ports_of(request: web.Request) -> list[int]:
     """Return the requested ports. Raise a 400 error if no port is specified or a port is invalid."""
     texts = request.query.getall("ports", [])
     if not texts:
-        raise Refusal(400, 'query parameter "port" is required')
+        raise KubeletError(400, 'query parameter "port" is required')
     found = []
     for text in ",".join(texts).split(","):
         if not (number := port_number(text)):
-            raise Refusal(400, f'unable to parse "{text}" as a port')
+            raise KubeletError(400, f'unable to parse "{text}" as a port')
         found.append(number)
     if len(found) > _MOST_PORTS:
-        raise Refusal(400, "too many ports")
+        raise KubeletError(400, "too many ports")
     return found
 
 
-def refused(pod: Obj, port: int) -> bytes:
+def connection_refused(pod: Obj, port: int) -> bytes:
     """Return the error message of a kubelet if no container listens on the port."""
     about = meta(pod)
     return (
@@ -57,9 +57,9 @@ async def forward_channels(websocket: web.WebSocketResponse, pod: Obj, ports: li
             await websocket.send_bytes(bytes([2 * place + 1]) + number)
         for place, port in enumerate(ports):
             try:
-                reader, writer = await stack.enter_async_context(connected(pod, port))
+                reader, writer = await stack.enter_async_context(connect(pod, port))
             except ConnectionRefusedError:
-                await websocket.send_bytes(bytes([2 * place + 1]) + refused(pod, port))
+                await websocket.send_bytes(bytes([2 * place + 1]) + connection_refused(pod, port))
                 continue
             writers[2 * place] = writer
             relays.append(asyncio.create_task(_relay(reader, websocket, 2 * place)))
@@ -93,12 +93,12 @@ async def _receive(
             await writer.drain()
 
 
-class Tunnel:
+class SpdyTunnel:
     """SPDY over a websocket, with any number of connections."""
 
     def __init__(self, websocket: web.WebSocketResponse, pod: Obj) -> None:
         self._websocket, self._pod = websocket, pod
-        self._spdy = Spdy()
+        self._spdy = FrameWriter()
         # Headers by stream, and the writer of each connection by data stream.
         self._streams: dict[int, dict[str, str]] = {}
         self._writers: dict[int, asyncio.StreamWriter] = {}
@@ -118,21 +118,21 @@ class Tunnel:
 
     async def _handle(self, frame: Frame) -> None:
         match frame.kind:
-            case Kind.STREAM:
+            case FrameType.STREAM:
                 await self._begin(frame)
-            case Kind.DATA:
+            case FrameType.DATA:
                 writer = self._writers.get(frame.stream)
                 if writer and not writer.is_closing():
                     writer.write(frame.data)
                     if frame.last:
                         writer.write_eof()
                     await writer.drain()
-            case Kind.RESET:
+            case FrameType.RESET:
                 self._streams.pop(frame.stream, None)
                 writer = self._writers.pop(frame.stream, None)
                 if writer:
                     writer.close()
-            case Kind.PING:
+            case FrameType.PING:
                 await self._send(self._spdy.ping(frame.data))
 
     async def _begin(self, frame: Frame) -> None:
@@ -161,7 +161,7 @@ class Tunnel:
     async def _forward(self, halves: dict[str, int], port: int, ready: asyncio.Event) -> None:
         data, errors = halves["data"], halves["error"]
         try:
-            async with connected(self._pod, port) as (reader, writer):
+            async with connect(self._pod, port) as (reader, writer):
                 self._writers[data] = writer
                 ready.set()
                 while part := await reader.read(_CHUNK):
@@ -169,7 +169,9 @@ class Tunnel:
             await self._send(self._spdy.data(data, b"", last=True))
             await self._send(self._spdy.data(errors, b"", last=True))
         except ConnectionRefusedError:
-            await self._send(self._spdy.data(errors, refused(self._pod, port), last=True))
+            await self._send(
+                self._spdy.data(errors, connection_refused(self._pod, port), last=True)
+            )
             await self._send(self._spdy.reset(data))
         finally:
             ready.set()

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from devcluster.logs.runs import declared_containers
 from devcluster.objects import Obj, dicts, dig, meta
-from devcluster.streams.targets import Target, running_container
+from devcluster.streams.targets import TargetContainer, running_container
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -24,7 +24,7 @@ th{{text-align:left;padding-right:2em;font-weight:500;color:#667}}</style></head
 """
 
 
-def listener(pod: Obj, port: int) -> Target | None:
+def listening_container(pod: Obj, port: int) -> TargetContainer | None:
     """Return the running container that listens on the port, or None."""
     for declared in declared_containers(pod):
         ports = [one.get("containerPort") for one in dicts(declared.get("ports"))]
@@ -33,7 +33,7 @@ def listener(pod: Obj, port: int) -> Target | None:
     return None
 
 
-def answer(target: Target, method: str, path: str) -> web.Response:
+def page_response(target: TargetContainer, method: str, path: str) -> web.Response:
     """Return the response of the container. `path` includes the query."""
     if path.partition("?")[0] in ("/healthz", "/livez", "/readyz"):
         return web.Response(text="ok\n")
@@ -56,18 +56,18 @@ def answer(target: Target, method: str, path: str) -> web.Response:
 
 
 @asynccontextmanager
-async def connected(
+async def connect(
     pod: Obj, port: int
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """Open a connection to the port of the pod. Raise ConnectionRefusedError if no container
     listens on it.
     """
-    target = listener(pod, port)
+    target = listening_container(pod, port)
     if target is None:
         raise ConnectionRefusedError
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        return answer(target, request.method, request.path_qs)
+        return page_response(target, request.method, request.path_qs)
 
     server = web.Server(handle, access_log=None)
     inner, outer = socket.socketpair()

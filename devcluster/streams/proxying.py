@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from aiohttp import web
 
-from devcluster.calls import Call
+from devcluster.calls import Request
 from devcluster.controllers.podtools import is_ready
 from devcluster.crud import Objects
 from devcluster.logs.runs import declared_containers
@@ -16,7 +16,7 @@ from devcluster.objects import Obj, dicts, dig
 from devcluster.requestinfo import RequestInfo
 from devcluster.statuses import StatusError, bad_request, method_not_allowed
 from devcluster.store import Record
-from devcluster.streams.pages import answer, listener
+from devcluster.streams.pages import listening_container, page_response
 from devcluster.streams.targets import pod_on_node, port_number
 
 SUBRESOURCE = "proxy"
@@ -29,7 +29,7 @@ def is_proxied(info: RequestInfo) -> bool:
     return resource and info.subresource == SUBRESOURCE and not info.group
 
 
-class Proxies:
+class ProxyHandler:
     """Handler of proxy requests. Requests are already authorized for the name in the path including
     its port.
     """
@@ -37,7 +37,7 @@ class Proxies:
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
 
-    def answer(self, request: web.Request, call: Call) -> web.Response:
+    def answer(self, request: web.Request, call: Request) -> web.Response:
         """Handle a request. Raise `StatusError` for errors of kube-apiserver."""
         declared = call.declared.subresource(SUBRESOURCE)
         if declared is None or call.info.verb not in declared.verbs:
@@ -54,14 +54,14 @@ class Proxies:
                 raise bad_request(f'invalid port "{parts["port"]}"')
         else:
             pod, port = self._ready_pod(record, parts["port"] or "")
-        target = listener(pod, port)
+        target = listening_container(pod, port)
         if target is None:
             address = f"{dig(pod, 'status.podIP')}:{port}"
             why = f"dial tcp {address}: connect: connection refused"
             raise _unavailable(f"error trying to reach service: {why}")
         prefix = f"/{SUBRESOURCE}/"
         path = request.path_qs.partition(prefix)[2]
-        return answer(target, request.method, f"/{path}")
+        return page_response(target, request.method, f"/{path}")
 
     def _ready_pod(self, record: Record, wanted: str) -> tuple[Obj, int]:
         """Return a ready pod of the service and its target port."""

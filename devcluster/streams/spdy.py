@@ -48,7 +48,7 @@ class SpdyError(Exception):
     """The client violated the protocol."""
 
 
-class Kind(IntEnum):
+class FrameType(IntEnum):
     """Frame types with their protocol numbers. DATA and OTHER are not protocol numbers."""
 
     DATA = 0
@@ -60,7 +60,7 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    kind: Kind
+    kind: FrameType
     stream: int = 0
     data: bytes = b""
     last: bool = False
@@ -89,18 +89,20 @@ class FrameReader:
             if first >> 31:
                 yield self._control(first & 0xFFFF, body, last)
             else:
-                yield Frame(Kind.DATA, first, body, last)
+                yield Frame(FrameType.DATA, first, body, last)
 
     def _control(self, number: int, body: bytes, last: bool) -> Frame:
         try:
-            if number == Kind.STREAM:
+            if number == FrameType.STREAM:
                 stream = struct.unpack(">I", body[:4])[0] & 0x7FFFFFFF
-                return Frame(Kind.STREAM, stream, b"", last, self._read_headers(body[10:]))
-            if number == Kind.RESET:
-                return Frame(Kind.RESET, struct.unpack(">I", body[:4])[0] & 0x7FFFFFFF)
+                return Frame(FrameType.STREAM, stream, b"", last, self._read_headers(body[10:]))
+            if number == FrameType.RESET:
+                return Frame(FrameType.RESET, struct.unpack(">I", body[:4])[0] & 0x7FFFFFFF)
         except (struct.error, zlib.error) as error:
             raise SpdyError(str(error)) from error
-        return Frame(Kind.PING, data=body) if number == Kind.PING else Frame(Kind.OTHER)
+        return (
+            Frame(FrameType.PING, data=body) if number == FrameType.PING else Frame(FrameType.OTHER)
+        )
 
     def _read_headers(self, packed: bytes) -> dict[str, str]:
         block = self._headers.decompress(packed, _LARGEST_HEADERS)
@@ -114,7 +116,7 @@ class FrameReader:
         return dict(zip(texts[::2], texts[1::2], strict=True))
 
 
-class Spdy:
+class FrameWriter:
     """Frame encoder."""
 
     def __init__(self) -> None:
@@ -127,10 +129,10 @@ class Spdy:
         return self._control(_REPLY, struct.pack(">I", stream) + packed)
 
     def reset(self, stream: int) -> bytes:
-        return self._control(Kind.RESET, struct.pack(">II", stream, _CANCEL))
+        return self._control(FrameType.RESET, struct.pack(">II", stream, _CANCEL))
 
     def ping(self, number: bytes) -> bytes:
-        return self._control(Kind.PING, number)
+        return self._control(FrameType.PING, number)
 
     @staticmethod
     def data(stream: int, data: bytes, *, last: bool = False) -> bytes:

@@ -8,7 +8,7 @@ from devcluster.statuses import bad_request
 from devcluster.store import Record
 
 
-class Refusal(Exception):
+class KubeletError(Exception):
     """Error response of a kubelet: plain text instead of a Status."""
 
     def __init__(self, code: int, text: str) -> None:
@@ -17,7 +17,7 @@ class Refusal(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TargetContainer:
     """A running container. `started` is the start time and `id` the container ID of this run."""
 
     pod: Obj
@@ -50,14 +50,14 @@ def pod_on_node(record: Record) -> Obj:
     return record.load()
 
 
-def running_container(pod: Obj, name: str) -> Target | None:
+def running_container(pod: Obj, name: str) -> TargetContainer | None:
     """Return the container, or None if it is not running."""
     declared = next((one for one in declared_containers(pod) if one["name"] == name), None)
     status = status_of(pod, name)
     start = dig(status, "state.running.startedAt")
     if declared is None or not start:
         return None
-    return Target(pod, declared, str(status.get("containerID", "")), str(start))
+    return TargetContainer(pod, declared, str(status.get("containerID", "")), str(start))
 
 
 def port_number(text: str) -> int:

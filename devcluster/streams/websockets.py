@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from aiohttp import WSMsgType, hdrs, web
 
-from devcluster.streams.targets import Refusal
+from devcluster.streams.targets import KubeletError
 
 #: Message size limit of kube-apiserver, in bytes.
 _LARGEST = 32 * 1024 * 1024
@@ -21,16 +21,18 @@ def choose_protocol(request: web.Request, known: Sequence[str]) -> str:
     subprotocol.
     """
     if request.method != hdrs.METH_GET:
-        raise Refusal(405, "bad method")
+        raise KubeletError(405, "bad method")
     if "*/*" not in request.headers.get(hdrs.ACCEPT, "*/*"):
-        raise Refusal(406, "406: Not Acceptable\n\nAvailable representations: ")
+        raise KubeletError(406, "406: Not Acceptable\n\nAvailable representations: ")
     lines = request.headers.getall(hdrs.SEC_WEBSOCKET_PROTOCOL, [])
     offered = [word.strip() for line in lines for word in line.split(",")] or [""]
     for protocol in offered:
         if protocol in known:
             return protocol
     names = " ".join(filter(None, known))
-    raise Refusal(403, f"requested protocol(s) are not supported: {offered}; supports [{names}]")
+    raise KubeletError(
+        403, f"requested protocol(s) are not supported: {offered}; supports [{names}]"
+    )
 
 
 async def open_websocket(request: web.Request, protocol: str) -> web.WebSocketResponse:

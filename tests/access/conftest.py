@@ -30,7 +30,7 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.accounts.conftest import HASH, Browser, _site, browser, clock
 from tests.informers import preloaded
 from tests.rbac.fakes import FakeConsole
@@ -160,6 +160,6 @@ def runtime() -> Iterator[StaticRuntime]:
     found = StaticRuntime(informers, user_client=lambda identity: cast(Any, as_user(identity)))
     found.console = FakeConsole(informers)
     found.notes = notes  # type: ignore[attr-defined]
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()

@@ -24,7 +24,7 @@ from console.kube.gvr import (
 )
 from console.kube.informer import Freshness
 from console.ui.clusters import clusters
-from rbac.current import cluster_of
+from rbac.current import create_cluster
 from tests.access.conftest import IAM, READ, Browser
 from tests.access.test_new_users import NEW, bindings_of, made, offered
 from tests.access.test_rights import group, group_binding
@@ -174,7 +174,7 @@ async def test_permissions_in_another_cluster_count(runtime: StaticRuntime) -> N
     bindings = [native_binding("e", "reader", "User erin")]
     objects = {CLUSTER_ROLES: [reader], CLUSTER_ROLE_BINDINGS: [], ROLES: [], ROLE_BINDINGS: []}
     member = StaticRuntime({gvr: preloaded(gvr, of) for gvr, of in objects.items()})
-    clusters.add(cluster_of("member", member))
+    clusters.add(create_cluster("member", member))
     try:
         assert (await act(dan, "end-sessions")).status_code == 302
         bring(member.informer(CLUSTER_ROLE_BINDINGS), bindings[0])

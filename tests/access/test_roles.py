@@ -24,7 +24,7 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.ui.clusters import clusters
-from console.ui.places import PagePlace, find_place
+from console.ui.places import PageRoute, resolve_page
 from tests.access.conftest import IAM, READ, Browser
 from tests.rbac.fakes import without_version
 from tests.rbac.objects import (
@@ -145,8 +145,8 @@ async def test_role_pages_subscribe_to_their_content(runtime: StaticRuntime, who
         followed = re.search(r'data-url="([^"]+)" data-etag="([^"]+)"', text)
         assert followed, text
         address, etag = (html.unescape(part) for part in followed.groups())
-        place = find_place(address)
-        assert isinstance(place, PagePlace), address
+        place = resolve_page(address)
+        assert isinstance(place, PageRoute), address
         access = clusters.host.access_for(Identity(who))
         assert access is not None
         with override("en"):

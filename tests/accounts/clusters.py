@@ -31,7 +31,7 @@ from console.management.commands._installing import install_into
 from devcluster.server import DevCluster
 from rbac.authorizer import SOURCES
 from rbac.controllers import FACTORIES
-from rbac.current import use_host
+from rbac.current import set_host_cluster
 from tests.accounts.conftest import PASSWORD
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
@@ -110,7 +110,7 @@ def running(
 @pytest.fixture
 async def world(running: World, runtime: StaticRuntime) -> AsyncIterator[World]:
     """Use the cluster instead of the preloaded users."""
-    use_host(running.runtime)
+    set_host_cluster(running.runtime)
     for gvr in FOLLOWED:
         assert await running.runtime.wait_synced(gvr, timeout=20)
     yield running

@@ -36,7 +36,7 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.informer import Informer
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.rbac.fakes import FakeConsole, MovableClock
 from tests.rbac.objects import admin_role, admins, binding, user
@@ -146,9 +146,9 @@ def runtime(users: Informer[Any]) -> Iterator[StaticRuntime]:
     }
     found = StaticRuntime(informers, user_client=lambda identity: cast(Any, found.console))
     found.console = FakeConsole(informers)
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 class OneHost(AsyncClient):

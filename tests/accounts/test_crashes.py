@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import pytest
 
-from accounts.kubeconfigs.certificates import expires, is_for, make_key, renew_before
+from accounts.kubeconfigs.certificates import expires, is_certificate_for, make_key, renew_before
 from accounts.kubeconfigs.csr import CSRReconciler
-from accounts.kubeconfigs.keeping import Keeper
+from accounts.kubeconfigs.keeping import KubeconfigStore
 from accounts.kubeconfigs.kubeconfig import (
     ASKED_ANNOTATION,
     KubeconfigReconciler,
@@ -417,7 +417,7 @@ async def test_the_certificate_has_the_name_and_the_groups(tmp_path: Any) -> Non
     runtime = asking()
     await settle(runtime, FACTORIES, Signer(tmp_path))
     kept = await keeper_of(runtime).find("alice")
-    assert is_for(kept.certificate, kept.key, Identity("alice", ("team",)))
+    assert is_certificate_for(kept.certificate, kept.key, Identity("alice", ("team",)))
     assert not kept.pending
     assert runtime.console.of(CERTIFICATE_SIGNING_REQUESTS) == {}
 
@@ -445,7 +445,7 @@ async def test_a_new_certificate_is_issued_when_groups_change(tmp_path: Any) -> 
     runtime.console.put(GROUP_BINDINGS, members("one", "team", workspace="acme"))
     await settle(runtime, FACTORIES, signer)
     second = await keeper.find("alice")
-    assert is_for(second.certificate, second.key, Identity("alice"))
+    assert is_certificate_for(second.certificate, second.key, Identity("alice"))
     assert second.key != first.key
 
 
@@ -474,8 +474,8 @@ async def test_a_recreated_signing_request_is_not_deleted(tmp_path: Any) -> None
     assert set(runtime.console.of(CERTIFICATE_SIGNING_REQUESTS)) == {name}
 
 
-def keeper_of(runtime: FakeRuntime) -> Keeper:
-    return Keeper(cast(ObjectClient, runtime.console))
+def keeper_of(runtime: FakeRuntime) -> KubeconfigStore:
+    return KubeconfigStore(cast(ObjectClient, runtime.console))
 
 
 async def test_the_certificate_of_a_disabled_user_is_deleted(tmp_path: Any) -> None:

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from accounts.kubeconfigs.keeping import Keeper, Kept
+from accounts.kubeconfigs.keeping import KubeconfigStore, StoredKubeconfig
 from accounts.users.finalizer import LOOK_AGAIN, UserFinalizer
 from accounts.users.reconciler import FINALIZER
 from console.kube.controller import Request, Result
@@ -85,7 +85,9 @@ async def test_labeled_objects_are_deleted_before_the_finalizer_is_removed() -> 
 async def test_the_key_of_a_deleted_user_is_deleted() -> None:
     runtime = make(deletionTimestamp=GONE, finalizers=[FINALIZER])
     for user_ in ("alice", "bob"):
-        await Keeper(cast(Runtime, runtime).console).save(Kept(user_, key="a key"))
+        await KubeconfigStore(cast(Runtime, runtime).console).save(
+            StoredKubeconfig(user_, key="a key")
+        )
     await reconcile(runtime)
     # The key stays while the user may still exist.
     assert await reconcile(runtime) == Result()

@@ -162,9 +162,7 @@ async def test_hostile_input_everywhere(
     if who == "owing":
         secret = totp.new_secret()
         code = App(secret, clock).code()
-        assert await sync_to_async(register.turn_on)(
-            "alice", "uid-alice", secret, code, clock.now()
-        )
+        assert await sync_to_async(register.enable)("alice", "uid-alice", secret, code, clock.now())
     if name:
         await browser.login(name)
     users = {name: dict(found) for name, found in runtime.console.of(USERS).items()}

@@ -5,14 +5,14 @@ import asyncio
 import pytest
 
 from accounts.signin import passwords
-from accounts.signin.passwords import Line, TooBusy
+from accounts.signin.passwords import PasswordQueue, TooBusy
 
 
 class Served:
     """Fake sign-ins. `names` are in the order of their turns."""
 
     def __init__(self, places: int = 1) -> None:
-        self.line = Line(places)
+        self.line = PasswordQueue(places)
         self.names: list[str] = []
         self.go_on = asyncio.Event()
 

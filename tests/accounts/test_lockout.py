@@ -217,7 +217,7 @@ async def test_sign_in_is_refused_without_the_database(monkeypatch: pytest.Monke
     def fail(*_args: Any, **_kwargs: Any) -> None:
         raise DatabaseError("the server closed the connection")
 
-    monkeypatch.setattr("accounts.protection.attempts.begin", fail)
+    monkeypatch.setattr("accounts.protection.attempts.count_attempt", fail)
     assert await by_page("alice", "P@88w0rd") == 503
     assert await Session.objects.acount() == 0
 

@@ -10,7 +10,12 @@ import bcrypt
 import pytest
 
 from accounts.bootstrap import bootstrap
-from accounts.federation.linking import Taken, linked_user, make_user, wait_for_bindings
+from accounts.federation.linking import (
+    NameOrEmailTaken,
+    create_linked_user,
+    linked_user,
+    wait_for_bindings,
+)
 from accounts.providers import options
 from accounts.providers.base import Person
 from accounts.users.reconciler import UserReconciler
@@ -37,7 +42,7 @@ from console.kube.runtime import Runtime
 from console.kube.tokens import claims_of
 from console.management.commands._installing import install_into
 from rbac.controllers import FACTORIES
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.accounts.conftest import PASSWORD
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
@@ -540,11 +545,11 @@ def test_a_type_with_a_status_subresource_works_as_well(
 
 @pytest.fixture
 def current(runtime: Runtime) -> Iterator[Runtime]:
-    use_host(runtime)
-    options.forget()
+    set_host_cluster(runtime)
+    options.clear_cache()
     yield runtime
-    no_host()
-    options.forget()
+    unset_host_cluster()
+    options.clear_cache()
 
 
 async def test_a_user_of_a_provider_is_created_with_the_console_identity(
@@ -552,24 +557,24 @@ async def test_a_user_of_a_provider_is_created_with_the_console_identity(
 ) -> None:
     assert await current.wait_synced(USERS, timeout=20)
     await wait_for_bindings()
-    made = await make_user("company", Person("cn|jane"), "jane", "jane@example.com")
+    made = await create_linked_user("company", Person("cn|jane"), "jane", "jane@example.com")
     assert linked_user("company", "cn|jane") == made
     eventually(lambda: state_of(cluster, "jane") == "Active", "jane is active")
     for name, email in (("jane", "x@example.com"), ("x", "jane@example.com")):
-        with pytest.raises(Taken):
-            await make_user("company", Person("other"), name, email)
+        with pytest.raises(NameOrEmailTaken):
+            await create_linked_user("company", Person("other"), name, email)
     # This name is used by the certificate of the cluster's administrator, not by a User.
     kubectl(cluster, "create", "clusterrolebinding", "old", "--clusterrole=view", "--user=ghost")
     eventually(lambda: current.informer(CLUSTER_ROLE_BINDINGS).store.get(Key("", "old")), "it")
-    with pytest.raises(Taken):
-        await make_user("company", Person("other"), "ghost", "ghost@example.com")
+    with pytest.raises(NameOrEmailTaken):
+        await create_linked_user("company", Person("other"), "ghost", "ghost@example.com")
     await current.close_connections()
 
 
 async def test_providers_are_read_from_the_kubesphere_config_map(
     cluster: ControlPlane, current: Runtime
 ) -> None:
-    assert await options.catalogue() == options.Catalogue()
+    assert await options.read_current_providers() == options.ProviderCatalog()
     kubectl(cluster, "create", "namespace", "kubesphere-system")
     listed = [{"name": "hub", "type": "GitHubIdentityProvider",
                "provider": {"clientID": "x", "clientSecret": "y"}}]  # fmt: skip
@@ -578,6 +583,6 @@ async def test_providers_are_read_from_the_kubesphere_config_map(
         cluster, "create", "configmap", "kubesphere-config", "-n", "kubesphere-system",
         f"--from-literal=kubesphere.yaml={text}",
     )  # fmt: skip
-    options.forget()
-    assert list((await options.catalogue()).entries) == ["hub"]
+    options.clear_cache()
+    assert list((await options.read_current_providers()).entries) == ["hub"]
     await current.close_connections()

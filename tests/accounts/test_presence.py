@@ -11,7 +11,7 @@ from console.kube.gvr import PODS, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.ui.clusters import clusters
-from console.ui.presence import Presence
+from console.ui.presence import UserSession
 from tests.accounts.conftest import HASH, Browser
 from tests.accounts.named.test_tokens import config, make
 from tests.informers import bring
@@ -23,7 +23,7 @@ __all__ = ["config"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-async def of_session(browser: Browser) -> Presence:
+async def of_session(browser: Browser) -> UserSession:
     found = session_presence(browser.key, await find_session(browser.key))
     assert found is not None
     return found

@@ -113,11 +113,11 @@ async def test_cross_site_requests_are_refused_everywhere(
 def test_attempts_for_unknown_names_do_not_evict_counters(clock: MovableClock) -> None:
     limits = Limits()
     for _ in range(limits.tries):
-        attempts.begin("admin", "", limits, clock.now())
+        attempts.count_attempt("admin", "", limits, clock.now())
     for at in range(number(1_000, 3_000)):
-        attempts.begin(f"nobody-{at}", "", limits, clock.now())
+        attempts.count_attempt(f"nobody-{at}", "", limits, clock.now())
     for name in ("admin", "ADMIN", " admin", "ａｄｍｉｎ"):
-        assert attempts.begin(name, "", limits, clock.now()).wait is not None, name
+        assert attempts.count_attempt(name, "", limits, clock.now()).wait is not None, name
 
 
 # S6: hashes.

@@ -18,9 +18,9 @@ from accounts.models import AccessToken, FailedAttempts, Grant, ProviderSession,
 from accounts.oauth import register
 from accounts.oauth.holders import Holder, holder_of
 from accounts.oauth.options import options
-from accounts.oauth.register import Issued, Terms
+from accounts.oauth.register import CodeParameters, Issued
 from accounts.protection import attempts, signins
-from accounts.providers.base import Ended
+from accounts.providers.base import EndedSessions
 from accounts.signin import sessions
 from console.history import keeping as history
 from console.history.models import ObjectChange
@@ -85,7 +85,7 @@ def to_sign_in() -> Act:
 
 
 def to_use_a_code() -> Act:
-    code = register.make_code(alice(), client(), Terms(CALLBACK, "openid"), NOW, NOW)
+    code = register.make_code(alice(), client(), CodeParameters(CALLBACK, "openid"), NOW, NOW)
     return lambda: register.use_code(code, client(), CALLBACK, "", NOW)
 
 
@@ -110,14 +110,14 @@ def code_of(secret: bytes) -> str:
 
 def to_turn_a_factor_on() -> Act:
     secret = totp.new_secret()
-    factors.turn_on("alice", "uid-of-alice", secret, code_of(secret), NOW)
+    factors.enable("alice", "uid-of-alice", secret, code_of(secret), NOW)
     again = totp.new_secret()
-    return lambda: factors.turn_on("alice", "uid", again, code_of(again), NOW)
+    return lambda: factors.enable("alice", "uid", again, code_of(again), NOW)
 
 
 def to_renew_recovery_codes() -> Act:
     secret = totp.new_secret()
-    factors.turn_on("alice", "uid", secret, code_of(secret), NOW)
+    factors.enable("alice", "uid", secret, code_of(secret), NOW)
     return lambda: factors.renew_codes("alice", "uid")
 
 
@@ -137,7 +137,7 @@ def to_follow_a_session() -> Act:
 
 def to_end_sessions() -> Act:
     signed_in("one", "two")
-    return lambda: signins.end_all("alice")
+    return lambda: signins.end_all_sessions("alice")
 
 
 def to_forget_sessions() -> Act:
@@ -148,29 +148,29 @@ def to_forget_sessions() -> Act:
 def to_end_sessions_of_a_provider() -> Act:
     issued()
     signed_in("one", "two")
-    return lambda: end_sessions("idp", Ended("token", "s", ""), NOW)
+    return lambda: end_sessions("idp", EndedSessions("token", "s", ""), NOW)
 
 
 def to_choose_a_view() -> Act:
-    reader = book.Reader("alice")
+    reader = book.ViewOwner("alice")
     one, other = (
         book.save(reader, Sharing.OWN, "host", "pods", name, f"q={name}") for name in "ab"
     )
-    book.choose(reader, one.pk, opens=True)
+    book.set_default(reader, one.pk, opens=True)
     assert SavedView.objects.get(opens=True) == one
-    return lambda: book.choose(reader, other.pk, opens=True)
+    return lambda: book.set_default(reader, other.pk, opens=True)
 
 
 def to_keep_a_change() -> Act:
-    history.keep(POD, "alice", "a", ("update", ""), {"a": 1}, {"a": 2})
-    ObjectChange.objects.update(time=timezone.now() - timedelta(days=history.DAYS + 1))
-    return lambda: history.keep(POD, "alice", "b", ("update", ""), {"a": 2}, {"a": 3})
+    history.store_change(POD, "alice", "a", ("update", ""), {"a": 1}, {"a": 2})
+    ObjectChange.objects.update(time=timezone.now() - timedelta(days=history.RETENTION_DAYS + 1))
+    return lambda: history.store_change(POD, "alice", "b", ("update", ""), {"a": 2}, {"a": 3})
 
 
 def to_begin_an_operation() -> Act:
-    operations.begin(POD, "drain", "alice", {})
+    operations.create_operation(POD, "drain", "alice", {})
     Operation.objects.update(heartbeat=timezone.now() - 2 * operations.STALE)
-    return lambda: operations.begin(POD, "drain", "alice", {})
+    return lambda: operations.create_operation(POD, "drain", "alice", {})
 
 
 ACTS = [found for name, found in globals().items() if name.startswith("to_")]
@@ -198,7 +198,7 @@ def test_a_database_failure_leaves_no_partial_changes(
 
 def test_the_two_counters_of_an_attempt_are_updated_atomically() -> None:
     """The counter of the address is updated separately before, for any name."""
-    begin = partial(attempts.begin, "alice", "192.0.2.0/24", options().limits, NOW)
+    begin = partial(attempts.count_attempt, "alice", "192.0.2.0/24", options().limits, NOW)
     ticket = begin()
     of_the_name = FailedAttempts.objects.filter(key__in=(ticket.user, ticket.here))
     with connection.execute_wrapper(Failing(2)), pytest.raises(OperationalError):

@@ -4,7 +4,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from console.audit.source import is_trusted, source_address
+from console.audit.source import client_address, is_trusted
 
 PROXIES = (ip_network("10.0.0.0/8"), ip_network("fd00::/8"))
 
@@ -28,7 +28,7 @@ PROXIES = (ip_network("10.0.0.0/8"), ip_network("fd00::/8"))
     ],
 )
 def test_the_source_is_the_nearest_untrusted_hop(peer: str, forwarded: str, expected: str) -> None:
-    assert source_address(peer, forwarded, PROXIES) == expected
+    assert client_address(peer, forwarded, PROXIES) == expected
 
 
 def test_no_peer_is_trusted_without_proxies() -> None:

@@ -12,14 +12,16 @@ from django.db import DatabaseError
 from django.test import RequestFactory
 from pytest_django import Settings
 
-from console.audit.models import AppendOnly, AuditOutcome, AuditRecord
-from console.audit.trail import Action, AuditUnavailable, record, request_action
+from console.audit.models import AppendOnlyError, AuditOutcome, AuditRecord
+from console.audit.trail import AuditAction, AuditUnavailable, record, request_action
 from console.kube.errors import Forbidden
 from console.kube.gvr import PODS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ACTION = Action("alice", "alice", "delete", PODS, namespace="shop", name="web", source="192.0.2.1")
+ACTION = AuditAction(
+    "alice", "alice", "delete", PODS, namespace="shop", name="web", source="192.0.2.1"
+)
 
 
 async def rows() -> list[AuditRecord]:
@@ -108,22 +110,22 @@ def test_rows_cannot_be_changed_or_deleted() -> None:
     outcome.save()
     for kept, field in ((row, "actor"), (outcome, "reason")):
         setattr(kept, field, "mallory")
-        with pytest.raises(AppendOnly):
+        with pytest.raises(AppendOnlyError):
             kept.save()
-        with pytest.raises(AppendOnly):
+        with pytest.raises(AppendOnlyError):
             kept.delete()
         loaded = type(kept).objects.get(pk=kept.pk)
         setattr(loaded, field, "mallory")
-        with pytest.raises(AppendOnly):
+        with pytest.raises(AppendOnlyError):
             loaded.save(update_fields=[field])
         rows = type(kept).objects.all()
-        with pytest.raises(AppendOnly):
+        with pytest.raises(AppendOnlyError):
             rows.update(**{field: "mallory"})
-        with pytest.raises(AppendOnly):
+        with pytest.raises(AppendOnlyError):
             rows.filter(pk=kept.pk).delete()
-        with pytest.raises(AppendOnly):
+        with pytest.raises(AppendOnlyError):
             rows.bulk_update([loaded], [field])
-        with pytest.raises(AppendOnly):
+        with pytest.raises(AppendOnlyError):
             rows.update_or_create(pk=kept.pk, defaults={field: "mallory"})
         again = type(kept).objects.get(pk=kept.pk)
         assert getattr(again, field) == ""
@@ -134,7 +136,7 @@ def test_a_row_with_an_existing_key_is_not_overwritten() -> None:
     first.save()
     with pytest.raises(DatabaseError):
         AuditRecord(pk=first.pk, audit_id="2", verb="delete").save()
-    with pytest.raises(AppendOnly):
+    with pytest.raises(AppendOnlyError):
         AuditRecord.objects.bulk_create(
             [AuditRecord(pk=first.pk, audit_id="1", verb="x")],
             update_conflicts=True,

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Playwright
 
-from tests.controlplane.plugin import left_out
+from tests.controlplane.plugin import report_skipped
 
 #: The headless shell renders the same pages without invisible windows, with half the CPU usage.
 PROGRAM = shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
@@ -45,7 +45,7 @@ def need_chromium(what: str) -> None:
     why = f"{PROGRAM} is missing"
     if os.environ.get("REQUIRE_BROWSER", "0") not in ("", "0"):
         pytest.fail(f"REQUIRE_BROWSER is set, but {why}", pytrace=False)
-    left_out(what, why)
+    report_skipped(what, why)
     pytest.skip(why)
 
 

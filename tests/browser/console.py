@@ -22,7 +22,7 @@ from playwright.sync_api import Locator, Page, expect
 from devcluster.server import DevCluster
 from tests.controlplane.build import BuildError, ensure
 from tests.controlplane.cluster import ControlPlane
-from tests.controlplane.plugin import left_out
+from tests.controlplane.plugin import report_skipped
 from tests.controlplane.waiting import eventually
 from tests.ports import free_port
 
@@ -243,7 +243,7 @@ def kubectl_program() -> str:
     try:
         return str(ensure(["kubectl"], lambda _line: None)["kubectl"])
     except BuildError as error:
-        left_out("tests in a browser on the embedded cluster", str(error))
+        report_skipped("tests in a browser on the embedded cluster", str(error))
         pytest.skip(str(error))
 
 

@@ -9,7 +9,7 @@ from tests.chaos.observer import Observer
 from tests.chaos.targets import Target
 from tests.chaos.verdict import converge, judge
 from tests.chaos.world import World
-from tests.controlplane.proxy import Seen
+from tests.controlplane.proxy import RecordedRequest
 
 __all__ = ["Console", "following"]
 
@@ -21,7 +21,7 @@ class Console:
         self._world, self.observer = world, observer
         self._mark = len(world.proxy.seen)
 
-    def requests(self, verb: str, target: Target) -> list[Seen]:
+    def requests(self, verb: str, target: Target) -> list[RecordedRequest]:
         """Return the requests since the test started or since the last `mark`."""
         seen = self._world.proxy.seen[self._mark :]
         return [one for one in seen if one.verb == verb and one.resource == target.gvr.resource]

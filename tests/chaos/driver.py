@@ -9,7 +9,7 @@ from tests.chaos.observer import Observer
 from tests.chaos.schedule import SILENT, Fault, Schedule, Step
 from tests.chaos.world import World
 from tests.controlplane.cluster import APISERVER, ETCD
-from tests.controlplane.proxy import Answer, Script, Seen, refusal
+from tests.controlplane.proxy import RecordedRequest, Script, ScriptedResponse, refusal
 
 __all__ = ["Driver"]
 
@@ -125,7 +125,7 @@ class Driver:
 def _storm(seconds: int) -> Script:
     """Answer all requests with 429, as an overloaded server does."""
 
-    def answer(seen: Seen) -> Answer | None:
+    def answer(seen: RecordedRequest) -> ScriptedResponse | None:
         return refusal(429, "TooManyRequests", retry_after=seconds)
 
     return answer
@@ -141,7 +141,7 @@ def _errors() -> Script:
                 retry_after=1, cause="ResourceVersionTooLarge"),
     )  # fmt: skip
 
-    def answer(seen: Seen) -> Answer | None:
+    def answer(seen: RecordedRequest) -> ScriptedResponse | None:
         return answers[next(count) % len(answers)] if seen.verb != "get" else None
 
     return answer

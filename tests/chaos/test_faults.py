@@ -10,7 +10,7 @@ from tests.chaos.observer import fresh
 from tests.chaos.targets import TARGETS
 from tests.chaos.world import World
 from tests.controlplane.cluster import ETCD
-from tests.controlplane.proxy import Answer, Script, Seen, refusal
+from tests.controlplane.proxy import RecordedRequest, Script, ScriptedResponse, refusal
 from tests.controlplane.waiting import eventually
 
 #: Seconds after the last data by which an informer must report that it is stale (G4).
@@ -20,11 +20,11 @@ ROLES_OF = next(target for target in TARGETS if target.gvr == GLOBAL_ROLES)
 IN_STREAM = refusal(410, "Expired").body
 
 
-def on(verb: str, resource: str, *answers: Answer) -> Script:
+def on(verb: str, resource: str, *answers: ScriptedResponse) -> Script:
     """Return a script that gives these responses, in order, to requests of one type."""
     left = iter(answers)
 
-    def script(seen: Seen) -> Answer | None:
+    def script(seen: RecordedRequest) -> ScriptedResponse | None:
         wanted = seen.verb == verb and seen.resource == resource
         return next(left, None) if wanted else None
 
@@ -87,11 +87,11 @@ def test_a_silent_connection_is_reported_as_stale(world: World) -> None:
     [
         pytest.param(refusal(410, "Expired"), id="at the start"),
         pytest.param(
-            Answer(200, b'{"type":"ERROR","object":%b}\n' % IN_STREAM), id="in the stream"
+            ScriptedResponse(200, b'{"type":"ERROR","object":%b}\n' % IN_STREAM), id="in the stream"
         ),
     ],
 )
-def test_an_expired_version_causes_one_new_list(world: World, answer: Answer) -> None:
+def test_an_expired_version_causes_one_new_list(world: World, answer: ScriptedResponse) -> None:
     with following(world) as console:
         console.write(PODS_OF, "forgotten")
         eventually(lambda: console.holds(PODS_OF, "forgotten"), "it follows")
@@ -139,7 +139,9 @@ TOO_LARGE = refusal(
     ],
     ids=["429", "500 and 503", "too large version"],
 )
-def test_a_failed_watch_is_retried_without_a_list(world: World, answers: list[Answer]) -> None:
+def test_a_failed_watch_is_retried_without_a_list(
+    world: World, answers: list[ScriptedResponse]
+) -> None:
     with following(world) as console:
         console.mark()
         world.proxy.answer(on("watch", "pods", *answers))

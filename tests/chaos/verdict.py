@@ -12,7 +12,7 @@ from tests.chaos.history import History, Violation
 from tests.chaos.observer import Observer, fresh
 from tests.chaos.targets import TARGETS
 from tests.chaos.world import World
-from tests.controlplane.proxy import Seen
+from tests.controlplane.proxy import RecordedRequest
 
 __all__ = ["CONVERGE_SECONDS", "converge", "judge"]
 
@@ -80,7 +80,11 @@ def _bare(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def judge(
-    world: World, observer: Observer, history: History, seen: Sequence[Seen], seconds: float
+    world: World,
+    observer: Observer,
+    history: History,
+    seen: Sequence[RecordedRequest],
+    seconds: float,
 ) -> None:
     """Check everything that must hold when the stores equal the server's state. Raise `Violation`."""
     for informer in observer.informers.values():
@@ -140,7 +144,7 @@ def _judge_derived(observer: Observer, informer: Informer[Any]) -> None:
         raise Violation(f"{informer.gvr.qualified}: the index by namespace is wrong")
 
 
-def _judge_requests(seen: Sequence[Seen], seconds: float, faults: int) -> None:
+def _judge_requests(seen: Sequence[RecordedRequest], seconds: float, faults: int) -> None:
     """Check the number of all requests and of successful lists."""
     allowed = _FIRST_REQUESTS + _REQUESTS_PER_SECOND * seconds
     count = Counter(one.resource for one in seen if one.verb != "get")

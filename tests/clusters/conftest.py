@@ -25,7 +25,7 @@ from console.management.commands._installing import install_into
 from console.ui.clusters import HOST, Cluster, clusters
 from devcluster.server import DevCluster
 from rbac.authorizer import SOURCES
-from rbac.current import cluster_of, no_host, use_host
+from rbac.current import create_cluster, set_host_cluster, unset_host_cluster
 from rbac.liveaccess import LiveAccess
 from tests.devcluster.conftest import Api
 from tests.live.conftest import Browser
@@ -165,10 +165,10 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
         asyncio.run(_install(host))
         member = _started(stack, tmp_path_factory.mktemp("member"))
         parts = Two(
-            Part(use_host(_runtime(stack, host)), "amber", host, Api.of(host)),
-            Part(cluster_of(MEMBER, _runtime(stack, member)), "birch", member, Api.of(member)),
+            Part(set_host_cluster(_runtime(stack, host)), "amber", host, Api.of(host)),
+            Part(create_cluster(MEMBER, _runtime(stack, member)), "birch", member, Api.of(member)),
         )
-        stack.callback(no_host)
+        stack.callback(unset_host_cluster)
         clusters.add(parts.member.cluster)
         stack.callback(clusters.remove, MEMBER)
         fill(parts.host.api, parts.host.token, "v1", "Color")

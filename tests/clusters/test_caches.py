@@ -17,7 +17,7 @@ from console.ui.clusters import HOST, clusters
 from console.ui.kind import ResourceKind
 from console.ui.links import detail_url, list_url
 from console.ui.panels.standard import tabs_of
-from rbac.current import cluster_of, no_host, use_host
+from rbac.current import create_cluster, set_host_cluster, unset_host_cluster
 from tests.clusters.conftest import MEMBER, Person, told, without_picker
 from tests.depth import SEED, number
 from tests.leaks.world import ADMIN, CANARY, KINDS, Clusters, key_of, visible
@@ -33,15 +33,15 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _two_that_are_alike() -> Iterator[None]:
     worlds = Clusters()
-    use_host(worlds.runtime(False))
+    set_host_cluster(worlds.runtime(False))
     informers = dict(worlds.runtime(True).informers())
     # A member cluster has no users.
     del informers[USERS]
     member = StaticRuntime(informers)
-    clusters.add(cluster_of(MEMBER, member))
+    clusters.add(create_cluster(MEMBER, member))
     yield
     clusters.remove(MEMBER)
-    no_host()
+    unset_host_cluster()
 
 
 def pages(cluster: str, kind: ResourceKind) -> Iterator[str]:

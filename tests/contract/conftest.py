@@ -11,7 +11,7 @@ from tests.contract.cluster import Clients, Cluster, Embedded, Kubectl, Real, ku
 from tests.contract.tidy import Scrap, temporary_namespace
 from tests.contract.versions import watched
 from tests.controlplane.cluster import ControlPlane
-from tests.controlplane.plugin import missing
+from tests.controlplane.plugin import skip_or_fail
 
 
 @pytest.fixture(scope="package")
@@ -69,7 +69,7 @@ def scrap(admin: Client) -> Iterator[Scrap]:
 def kubectl(cluster: Cluster, namespace: str) -> Kubectl:
     program = kubectl_program()
     if program is None:
-        missing("kubectl with the embedded cluster", "there is no kubectl on this machine")
+        skip_or_fail("kubectl with the embedded cluster", "there is no kubectl on this machine")
     return Kubectl(program, cluster.kubeconfig, cluster.home, namespace)
 
 

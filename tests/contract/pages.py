@@ -14,7 +14,7 @@ from console.kube.identity import Identity
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from console.ui.links import action_url, detail_url
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.contract.client import Obj
 from tests.contract.cluster import Cluster
 from tests.contract.grants import Grants
@@ -38,10 +38,10 @@ def console_on(cluster: Cluster, types: Collection[GVR]) -> Iterator[Runtime]:
     try:
         runtime.require([NAMESPACES, *types])
         eventually(lambda: all(live(runtime.informer(gvr)) for gvr in types), "all is known")
-        use_host(runtime)
+        set_host_cluster(runtime)
         yield runtime
     finally:
-        no_host()
+        unset_host_cluster()
         runtime.stop()
 
 

@@ -11,13 +11,13 @@ from console.audit.models import AuditRecord
 from console.kube.gvr import DEPLOYMENTS, NAMESPACES, Key
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl
 from console.ui.registry import kinds
 from console.ui.workloads.rollouts import RESTARTED_ANNOTATION
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.grants import Grants, rule
@@ -61,9 +61,9 @@ class Label(Action):
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl(f"label deployment {key.name} {NOTE}={data['note']}", key)
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         await context.patch({"metadata": {"labels": {NOTE: context.data["note"]}}})
-        return Done("Labelled.")
+        return ActionSucceeded("Labelled.")
 
 
 @pytest.fixture(autouse=True)
@@ -92,9 +92,9 @@ def _runtime(cluster: Cluster) -> Iterator[Runtime]:
 
 @pytest.fixture(autouse=True)
 def runtime(_runtime: Runtime) -> Iterator[Runtime]:
-    use_host(_runtime)
+    set_host_cluster(_runtime)
     yield _runtime
-    no_host()
+    unset_host_cluster()
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from console.kube.client import Answer, Transport
+from console.kube.client import ApiResponse, Transport
 from console.kube.runtime import Runtime
 from tests.contract.cluster import Cluster
 from tests.contract.grants import rule
@@ -72,7 +72,7 @@ async def test_malformed_responses_produce_an_error_message(
 
         async def broken(
             self: Transport, *arguments: Any, _mangle: Mangle = BROKEN[number], **options: Any
-        ) -> Answer:
+        ) -> ApiResponse:
             found = await asked(self, *arguments, **options)
             return msgspec.structs.replace(found, body=_mangle(found.body))
 

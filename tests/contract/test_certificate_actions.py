@@ -11,7 +11,7 @@ from cryptography.x509.oid import NameOID
 
 from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, GVR, Key
 from console.kube.runtime import Runtime
-from console.ui.certificates import names_in
+from console.ui.certificates import certificate_names
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.grants import rule
@@ -169,7 +169,7 @@ async def test_users_without_permission_for_the_signer_are_refused_before_the_fo
 
 @pytest.mark.parametrize("request_", [None, "", "%", "AAAA", "YQ==", 7, "é"])
 def test_an_unreadable_certificate_request_is_reported(request_: object) -> None:
-    assert [value for _label, value in names_in(request_)] == ["could not be decoded"]
+    assert [value for _label, value in certificate_names(request_)] == ["could not be decoded"]
 
 
 async def test_users_without_permission_cannot_approve(

@@ -17,7 +17,7 @@ from console.kube.kubeconfig import ROLES, write_console_kubeconfig
 from console.kube.runtime import Runtime
 from console.ui.clusters import clusters
 from console.ui.columns import PrintedColumn
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.crds import definition, establish, widget
@@ -127,9 +127,9 @@ def _runtime(cluster: Cluster) -> Iterator[Runtime]:
 
 @pytest.fixture(autouse=True)
 def runtime(_runtime: Runtime) -> Iterator[Runtime]:
-    use_host(_runtime)
+    set_host_cluster(_runtime)
     yield _runtime
-    no_host()
+    unset_host_cluster()
 
 
 @pytest.fixture(scope="module")
@@ -388,7 +388,7 @@ def narrow_runtime(cluster: Cluster, scrap: Scrap, tmp_path: Path) -> Iterator[R
     )
     runtime = Runtime(kubeconfig=str(path))
     runtime.start()
-    use_host(runtime)
+    set_host_cluster(runtime)
     definitions = runtime.informer(CUSTOM_RESOURCE_DEFINITIONS)
     eventually(lambda: live(definitions), "definitions are known")
     yield runtime

@@ -11,7 +11,7 @@ import pytest
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
 from console.kube.runtime import Runtime
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.grants import Grants, rule
@@ -44,9 +44,9 @@ def _runtime(cluster: Cluster) -> Iterator[Runtime]:
 
 @pytest.fixture(autouse=True)
 def runtime(_runtime: Runtime) -> Iterator[Runtime]:
-    use_host(_runtime)
+    set_host_cluster(_runtime)
     yield _runtime
-    no_host()
+    unset_host_cluster()
 
 
 @dataclass(frozen=True)

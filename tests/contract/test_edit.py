@@ -20,7 +20,7 @@ from console.ui.clusters import HOST, clusters
 from console.ui.clusters import Cluster as ConsoleCluster
 from console.ui.editing import MOST
 from console.ui.masking import MASK
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.crds import definition, establish, widget
@@ -53,9 +53,9 @@ def _runtime(cluster: Cluster) -> Iterator[Runtime]:
 
 @pytest.fixture(autouse=True)
 def runtime(_runtime: Runtime) -> Iterator[Runtime]:
-    use_host(_runtime)
+    set_host_cluster(_runtime)
     yield _runtime
-    no_host()
+    unset_host_cluster()
 
 
 def cluster_of_host() -> ConsoleCluster:

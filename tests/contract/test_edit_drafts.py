@@ -9,7 +9,7 @@ import yaml
 from console.drafts.models import Draft
 from console.kube.runtime import Runtime
 from console.ui.editing import MOST
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.contract.test_edit import (
     Form,
     Page,
@@ -117,9 +117,9 @@ async def test_a_draft_is_available_while_the_cluster_is_unreachable(
         "current-context": "away",
     }
     away.write_text(yaml.safe_dump(config))
-    no_host()
+    unset_host_cluster()
     runtime = Runtime(kubeconfig=str(away))
-    use_host(runtime)
+    set_host_cluster(runtime)
     sent = await web.send(typed)
     draft = await continued(web)
     await runtime.close_connections()

@@ -17,7 +17,7 @@ from console.kube.runtime import Runtime
 from console.ui.creating import skeleton
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster, Kubectl
 from tests.contract.crds import definition, widget
@@ -53,9 +53,9 @@ def _runtime(cluster: Cluster) -> Iterator[Runtime]:
 
 @pytest.fixture(autouse=True)
 def runtime(_runtime: Runtime) -> Iterator[Runtime]:
-    use_host(_runtime)
+    set_host_cluster(_runtime)
     yield _runtime
-    no_host()
+    unset_host_cluster()
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import pytest
 from console.audit.models import AuditRecord
 from console.kube.gvr import CONFIG_MAPS, NAMESPACES, Key
 from console.kube.runtime import Runtime
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster, Kubectl
 from tests.contract.grants import Grants, rule
@@ -46,9 +46,9 @@ def _runtime(cluster: Cluster) -> Iterator[Runtime]:
 
 @pytest.fixture(autouse=True)
 def runtime(_runtime: Runtime) -> Iterator[Runtime]:
-    use_host(_runtime)
+    set_host_cluster(_runtime)
     yield _runtime
-    no_host()
+    unset_host_cluster()
 
 
 @dataclass(frozen=True)

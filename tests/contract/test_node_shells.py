@@ -9,8 +9,8 @@ from pytest_django import Settings
 
 from console.kube.gvr import NAMESPACES, NODES, PODS, Key
 from console.kube.runtime import Runtime
-from console.shells.sweeping import is_over, sweep
-from console.ui.nodes.shell import LABEL, LASTS
+from console.shells.sweeping import delete_leftover_pods, is_leftover
+from console.ui.nodes.shell import LABEL, MAX_LIFETIME
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster, Kubectl
 from tests.contract.grants import Grants, rule, user
@@ -177,11 +177,11 @@ def test_finished_shell_pods_are_deleted(admin: Client, runtime: Runtime, shells
         at = f"{path(shells, 'pods', name)}/status"
         ended = admin.patch(at, {"status": {"phase": "Succeeded"}}, MERGE_PATCH).ok()
         known(runtime, PODS, ended)
-    runtime.spawn(sweep(runtime)).result(timeout=20)
+    runtime.spawn(delete_leftover_pods(runtime)).result(timeout=20)
     there = path(shells, "pods")
     eventually(lambda: admin.get(f"{there}/{over}").status == 404, "it is gone")
     assert [admin.get(f"{there}/{name}").status for name in (kept, runs)] == [200, 200]
     entry = runtime.informer(PODS).store.get(Key(shells, runs))
     assert entry is not None
-    assert not is_over(entry, datetime.now(UTC))
-    assert is_over(entry, datetime.now(UTC) + LASTS + timedelta(minutes=2))
+    assert not is_leftover(entry, datetime.now(UTC))
+    assert is_leftover(entry, datetime.now(UTC) + MAX_LIFETIME + timedelta(minutes=2))

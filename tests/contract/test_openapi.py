@@ -12,7 +12,7 @@ import pytest
 
 from console.kube.runtime import Runtime
 from devcluster.server import DevCluster
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.contract.client import JSON_PATCH, Client, Obj
 from tests.contract.cluster import Clients, Cluster, Embedded
 from tests.contract.crds import definition, establish
@@ -42,9 +42,9 @@ def _runtime(cluster: Cluster) -> Iterator[Runtime]:
 def viewer(_runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> Iterator[SignedIn]:
     """A signed-in user without any other permissions."""
     monkeypatch.setitem(CAST, VIEWER, lambda: FakeAccess(VIEWER))
-    use_host(_runtime)
+    set_host_cluster(_runtime)
     yield ClientAs()(VIEWER, Accept="application/json")
-    no_host()
+    unset_host_cluster()
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ async def test_kube_apiserver_authorizes_each_schema_request(
     server.start()
     runtime = Runtime(kubeconfig=str(server.kubeconfig))
     runtime.start()
-    use_host(runtime)
+    set_host_cluster(runtime)
     monkeypatch.setitem(CAST, VIEWER, lambda: FakeAccess(VIEWER))
     viewer = ClientAs()(VIEWER, Accept="application/json")
     url = f"{ROOT}/core/v1/Pod"
@@ -166,6 +166,6 @@ async def test_kube_apiserver_authorizes_each_schema_request(
         assert (await viewer.get(url)).status_code == 503
     finally:
         await runtime.close_connections()
-        no_host()
+        unset_host_cluster()
         runtime.stop()
         server.stop()

@@ -17,7 +17,7 @@ from console.kube.runtime import Runtime
 from console.ui.kind import ResourceKind, Scope
 from console.ui.links import edit_url
 from console.ui.registry import kinds
-from console.ui.yamlreading import read_plain, read_yaml
+from console.ui.yamlreading import parse_scalar, read_yaml
 from console.ui.yamltext import plain_yaml
 from tests.contract.client import Answer, Client, Obj
 from tests.contract.cluster import Cluster
@@ -283,7 +283,7 @@ def restyled(node: yaml.Node, chance: Random, seen: dict[str, yaml.Node]) -> yam
         return seen[known]
     made = node
     if isinstance(node, yaml.ScalarNode):
-        if node.style or isinstance(read_plain(node.value), str):
+        if node.style or isinstance(parse_scalar(node.value), str):
             made = yaml.ScalarNode(
                 "tag:yaml.org,2002:str", node.value, style=chance.choice(_STYLES)
             )

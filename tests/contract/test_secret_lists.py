@@ -14,9 +14,9 @@ from console.kube.runtime import Runtime
 from console.live.limits import SocketCap
 from console.live.routing import websocket_application
 from console.ui.decisions import Denied
-from console.ui.reading import MOST_PROJECTS, check_not_refused, objects_of
+from console.ui.reading import MOST_PROJECTS, check_access_not_denied, open_source
 from console.ui.registry import kinds
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.grants import VERSION, Grants, role_ref, rule, user
@@ -56,9 +56,9 @@ def _runtime(cluster: Cluster) -> Iterator[Runtime]:
 
 @pytest.fixture(autouse=True)
 def runtime(_runtime: Runtime) -> Iterator[Runtime]:
-    use_host(_runtime)
+    set_host_cluster(_runtime)
     yield _runtime
-    no_host()
+    unset_host_cluster()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -327,8 +327,8 @@ async def test_a_watch_refused_by_kube_apiserver_is_denied(
     kind = kinds.by_type(SECRETS)
     assert kind is not None
     viewer.watch = True
-    with objects_of(kind, viewer, (namespace,)) as found:
+    with open_source(kind, viewer, (namespace,)) as found:
         eventually(lambda: found.refusal is not None, "the watch is refused")
         with pytest.raises(Denied) as refused:
-            check_not_refused(kind, found)
+            check_access_not_denied(kind, found)
     assert refused.value.verb == "watch"

@@ -20,7 +20,7 @@ from console.kube.runtime import Runtime
 from console.ui.clusters import HOST
 from console.ui.storage.copies import TakeSnapshot
 from devcluster.sample.standards import definitions
-from rbac.current import cluster_of
+from rbac.current import create_cluster
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.crds import served
@@ -526,7 +526,7 @@ async def test_a_driver_without_snapshot_class_is_reported(
 
 def test_snapshots_are_unavailable_if_the_cluster_does_not_support_them() -> None:
     assert TakeSnapshot().is_protected(
-        FakeAccess(cluster=cluster_of(HOST, StaticRuntime({}))), "data"
+        FakeAccess(cluster=create_cluster(HOST, StaticRuntime({}))), "data"
     )
 
 

@@ -23,7 +23,7 @@ from tests.contract.test_edit import Form, form_of
 from tests.contract.test_service_actions import drawn
 from tests.contract.tidy import Scrap
 from tests.controlplane.cluster import ControlPlane
-from tests.controlplane.proxy import Answer, CuttingProxy, Seen, refusal
+from tests.controlplane.proxy import CuttingProxy, RecordedRequest, ScriptedResponse, refusal
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import live
 from tests.views.conftest import ClientAs, _site
@@ -92,7 +92,7 @@ def made(admin: Client, runtime: Runtime, namespace: str) -> Obj:
     return found
 
 
-def patched(answer: Answer) -> Callable[[Seen], Answer | None]:
+def patched(answer: ScriptedResponse) -> Callable[[RecordedRequest], ScriptedResponse | None]:
     """Return this response to every write request."""
     return lambda seen: answer if seen.method == "PATCH" and "dryRun" not in seen.query else None
 
@@ -102,7 +102,7 @@ def away(proxy: CuttingProxy) -> None:
     proxy.reset()
 
 
-def says(answer: Answer) -> Callable[[CuttingProxy], None]:
+def says(answer: ScriptedResponse) -> Callable[[CuttingProxy], None]:
     return lambda proxy: proxy.answer(patched(answer))
 
 
@@ -110,8 +110,8 @@ def says(answer: Answer) -> Callable[[CuttingProxy], None]:
 TROUBLES = {
     "away": (away, 503, UNSURE),
     "slow": (lambda proxy: proxy.swallow(), 503, UNSURE),
-    "no JSON": (says(Answer(200, b"<html>proxy</html>")), 502, "is no object"),
-    "empty": (says(Answer(200, b"")), 502, "is no object"),
+    "no JSON": (says(ScriptedResponse(200, b"<html>proxy</html>")), 502, "is no object"),
+    "empty": (says(ScriptedResponse(200, b"")), 502, "is no object"),
     "busy": (says(refusal(429, "TooManyRequests", retry_after=7)), 429, "Try again in 7 seconds."),
     "broken": (says(refusal(500, "InternalError", "etcd is full")), 502, "etcd is full"),
     "too late": (says(refusal(504, "Timeout", "took too long")), 504, UNSURE),
@@ -172,7 +172,7 @@ async def test_a_write_with_a_lost_response_is_not_repeated(
     page = olga.on("labels", "configmaps", made)
     typed = {**drawn(await page.asks()), "labels": "kept=yes"}
 
-    def lost(seen: Seen) -> None:
+    def lost(seen: RecordedRequest) -> None:
         if seen.method == "PATCH":
             proxy.cut(after=1)
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-__all__ = ["Answer", "Api"]
+__all__ = ["Api", "Response"]
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """A response with any status code."""
 
     status: int
@@ -51,14 +51,14 @@ class Api:
         *,
         content_type: str = "application/json",
         timeout: float = 30.0,
-    ) -> Answer:
+    ) -> Response:
         """Send a request. Raise OSError if there is no response in time."""
         connection = self._kept(timeout) or self._connection(timeout)
         try:
             data = None if body is None else json.dumps(body).encode()
             connection.request(method, path, data, {**self._headers, "Content-Type": content_type})
             response = connection.getresponse()
-            answer = Answer(response.status, response.read())
+            answer = Response(response.status, response.read())
         except BaseException:
             connection.close()
             raise
@@ -67,7 +67,7 @@ class Api:
             self._idle.append(connection)
         return answer
 
-    def get(self, path: str, *, timeout: float = 30.0) -> Answer:
+    def get(self, path: str, *, timeout: float = 30.0) -> Response:
         return self.request("GET", path, timeout=timeout)
 
     def watch(self, path: str, *, timeout: float = 30.0) -> Iterator[dict[str, Any]]:

@@ -20,7 +20,7 @@ from tests.controlplane.cluster import ControlPlane
 from tests.node.box import Unavailable
 from tests.node.node import RealNode
 
-__all__ = ["StartControlPlane", "left_out", "missing"]
+__all__ = ["StartControlPlane", "report_skipped", "skip_or_fail"]
 
 #: Starts a control plane for a single test, with the arguments of `ControlPlane`.
 StartControlPlane = Callable[..., ControlPlane]
@@ -29,16 +29,16 @@ _REQUIRE = "REQUIRE_REAL_CLUSTER"
 _left_out: dict[str, str] = {}
 
 
-def left_out(what: str, why: str) -> None:
+def report_skipped(what: str, why: str) -> None:
     """Record that `what` was skipped, for the summary. Any fixture can call this."""
     _left_out[what] = why
 
 
-def missing(what: str, why: str) -> NoReturn:
+def skip_or_fail(what: str, why: str) -> NoReturn:
     """Skip the test, or fail it if a real cluster is required."""
     if os.environ.get(_REQUIRE, "0") not in ("", "0"):
         pytest.fail(f"{_REQUIRE} is set, but {why}", pytrace=False)
-    left_out(what, why)
+    report_skipped(what, why)
     pytest.skip(why)
 
 
@@ -50,7 +50,7 @@ def control_plane_programs(pytestconfig: pytest.Config) -> Mapping[str, Path]:
         try:
             return ensure(names, _say)
         except BuildError as error:
-            missing("tests on a real control plane", str(error))
+            skip_or_fail("tests on a real control plane", str(error))
 
 
 @pytest.fixture(scope="session")
@@ -83,7 +83,7 @@ def real_node(pytestconfig: pytest.Config) -> Iterator[RealNode]:
             node = RealNode(report=_say)
         node.start()
     except (BuildError, Unavailable) as error:
-        missing("tests on a real node", str(error))
+        skip_or_fail("tests on a real node", str(error))
     yield node
     node.stop()
 
@@ -108,7 +108,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Send the list of skipped parts from an xdist worker to the controller."""
     output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
     if output is not None:
-        output["left_out"] = _left_out
+        output["report_skipped"] = _left_out
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -19,10 +19,17 @@ from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from tests.controlplane.cluster import ControlPlane
-from tests.controlplane.wire import Answer, Connection, Script, Seen, Upstream, Wire
+from tests.controlplane.wire import (
+    Connection,
+    Faults,
+    RecordedRequest,
+    Script,
+    ScriptedResponse,
+    Upstream,
+)
 from tests.ports import LOOPBACK, free_port
 
-__all__ = ["Answer", "CuttingProxy", "Script", "Seen", "refusal"]
+__all__ = ["CuttingProxy", "RecordedRequest", "Script", "ScriptedResponse", "refusal"]
 
 _SECONDS = 10.0
 
@@ -36,7 +43,7 @@ def refusal(
     *,
     retry_after: int | None = None,
     cause: str = "",
-) -> Answer:
+) -> ScriptedResponse:
     """Return an error response with a `Status` like kube-apiserver's."""
     details: dict[str, Any] = {}
     if retry_after is not None:
@@ -54,7 +61,7 @@ def refusal(
         "code": code,
     }
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
-    return Answer(code, json.dumps(body).encode(), headers)
+    return ScriptedResponse(code, json.dumps(body).encode(), headers)
 
 
 class CuttingProxy:
@@ -65,7 +72,7 @@ class CuttingProxy:
     def __init__(self, cluster: ControlPlane) -> None:
         self.port = free_port()
         self.url = f"https://{LOOPBACK}:{self.port}"
-        self._wire = Wire()
+        self._wire = Faults()
         self._serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._serving.load_cert_chain(*cluster.serving)
         address = urlsplit(cluster.url)
@@ -95,7 +102,7 @@ class CuttingProxy:
         self._thread.join(_SECONDS)
 
     @property
-    def seen(self) -> list[Seen]:
+    def seen(self) -> list[RecordedRequest]:
         """All requests in order, including those whose responses were dropped or cut."""
         return list(self._wire.seen)
 

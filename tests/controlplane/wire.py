@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
 
-__all__ = ["Answer", "Connection", "Script", "Seen", "Wire"]
+__all__ = ["Connection", "Faults", "RecordedRequest", "Script", "ScriptedResponse"]
 
 _CHUNK = 64 * 1024
 # Closing a socket with a linger time of zero sends RST instead of FIN.
@@ -19,7 +19,7 @@ _NO_LINGER = struct.pack("ii", 1, 0)
 
 
 @dataclass
-class Seen:
+class RecordedRequest:
     """A request that the proxy received. `at` is the value of `time.monotonic()`."""
 
     method: str
@@ -45,7 +45,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ScriptedResponse:
     """A response sent by the proxy instead of the server."""
 
     status: int
@@ -64,11 +64,11 @@ class Answer:
 
 
 #: Returns a response for a request, or None to forward the request.
-Script = Callable[[Seen], Answer | None]
+Script = Callable[[RecordedRequest], ScriptedResponse | None]
 
 
 @dataclass
-class Wire:
+class Faults:
     """Active faults. They can be set by any thread and apply to all connections."""
 
     script: Script | None = None
@@ -82,10 +82,10 @@ class Wire:
     hold: float = 0.0
     #: Accept connections but forward no data.
     swallow: bool = False
-    seen: list[Seen] = field(default_factory=list)
+    seen: list[RecordedRequest] = field(default_factory=list)
 
 
-class Cut(ConnectionError):
+class ConnectionCut(ConnectionError):
     """The proxy reset the connection."""
 
 
@@ -98,15 +98,15 @@ class Connection:
     """
 
     def __init__(
-        self, wire: Wire, client: socket.socket, tls: ssl.SSLContext, upstream: "Upstream"
+        self, wire: Faults, client: socket.socket, tls: ssl.SSLContext, upstream: "Upstream"
     ) -> None:
         self._wire = wire
         self._client = client
         self._tls = tls
         self._upstream = upstream
-        self._asked: Seen | None = None
+        self._asked: RecordedRequest | None = None
         #: The newest request of the connection.
-        self.last: Seen | None = None
+        self.last: RecordedRequest | None = None
         self._cuts, self._left = wire.cuts, wire.cut_after
         self._task: asyncio.Task[None] | None = None
         self._writer: asyncio.StreamWriter | None = None
@@ -192,7 +192,7 @@ class Connection:
                 if self._wire.hold:
                     await asyncio.sleep(self._wire.hold)
         except OSError:
-            # Includes `Cut`, after which the client is already disconnected.
+            # Includes `ConnectionCut`, after which the client is already disconnected.
             pass
         if not self.dead and self._writer is not None:
             self._writer.close()
@@ -213,7 +213,7 @@ class Connection:
                 await asyncio.sleep(0)
         if cut:
             self.reset()
-            raise Cut
+            raise ConnectionCut
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,9 @@ def _length(head: bytes) -> int:
     return int(found[1]) if found else 0
 
 
-def _parse(head: bytes) -> Seen:
+def _parse(head: bytes) -> RecordedRequest:
     method, target, _ = head.split(b"\r\n", 1)[0].decode().split(" ")
     address = urlsplit(target)
-    return Seen(method, address.path, dict(parse_qsl(address.query, keep_blank_values=True)))
+    return RecordedRequest(
+        method, address.path, dict(parse_qsl(address.query, keep_blank_values=True))
+    )

@@ -10,7 +10,7 @@ from console.kube import gvr as types
 from console.kube.gvr import Key
 from console.kube.runtime import Runtime
 from devcluster.server import DevCluster
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.controlplane.waiting import eventually
 from tests.devcluster.conftest import Api
 from tests.kube.clusters import live
@@ -74,9 +74,9 @@ class Demo:
 @pytest.fixture
 def demo(monkeypatch: pytest.MonkeyPatch, _runtime: Runtime) -> Iterator[Demo]:
     monkeypatch.setitem(CAST, WHO, lambda: FakeAccess(WHO, get_in=None))
-    use_host(_runtime)
+    set_host_cluster(_runtime)
     yield Demo(_runtime)
-    no_host()
+    unset_host_cluster()
 
 
 async def test_a_missing_image_is_fixed_by_a_new_image_or_a_rollback(demo: Demo) -> None:

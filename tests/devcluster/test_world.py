@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from devcluster.podstatus import pod_word
+from devcluster.podstatus import pod_status
 from devcluster.sample.catalog import catalog
 from devcluster.sample.manifests import workspaces
 from devcluster.server import DevCluster
@@ -24,7 +24,7 @@ def test_the_sample_data_contains_nodes_and_pods_in_all_states(world_api: Api) -
     assert names >= {"kube-system", *catalog().namespaces}
     pods = all_pods(world_api)
     assert 130 <= len(pods) <= 200
-    words = Counter(pod_word(pod) for pod in pods)
+    words = Counter(pod_status(pod) for pod in pods)
     assert words["Running"] > 100
     for word in (
         "CrashLoopBackOff",

@@ -20,7 +20,7 @@ from console.ui.clusters import HOST, clusters
 from devcluster.customs import CRDS
 from devcluster.rbac import CLUSTER_ROLE_BINDINGS
 from devcluster.server import DevCluster
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.contract.test_edit import Form, form_of
 from tests.controlplane.waiting import eventually
 from tests.hostile.conftest import ADMINS
@@ -68,9 +68,9 @@ def _runtime(cluster: DevCluster) -> Iterator[Runtime]:
 
 @pytest.fixture(autouse=True)
 def runtime(_runtime: Runtime, caplog: pytest.LogCaptureFixture) -> Iterator[Runtime]:
-    use_host(_runtime)
+    set_host_cluster(_runtime)
     yield _runtime
-    no_host()
+    unset_host_cluster()
     faults = [one for one in caplog.records if one.levelno >= logging.ERROR]
     assert faults == [], [one.getMessage() for one in faults]
 

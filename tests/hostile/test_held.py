@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
-from console.history.keeping import keep
+from console.history.keeping import store_change
 from console.history.models import ObjectChange
 from console.kube import gvr as types
 from console.kube.gvr import CONFIG_MAPS, GVR, Key, ObjectReference
@@ -17,7 +17,7 @@ from console.kube.runtime import Runtime
 from console.ui.clusters import HOST
 from console.ui.links import action_url, bulk_url, detail_url, edit_url
 from console.ui.yamltext import plain_yaml
-from console.views.history import MOST_LINES
+from console.views.history import MAX_LINES
 from devcluster.server import DevCluster
 from tests.contract.test_edit import form_of
 from tests.controlplane.waiting import eventually
@@ -205,8 +205,10 @@ async def test_changes_of_large_objects_are_listed_without_a_diff(
         keys = [f"k{at}" for at in range(90_000 if number < 3 else 1_200)]
         before = {"number": number, "data": dict.fromkeys(keys, "1")}
         after = {"number": dict.fromkeys(keys, "2"), "a": "\u202e<zqx-node>"}
-        await sync_to_async(keep)(about, NAME, str(number), ("patch", "labels"), before, after)
+        await sync_to_async(store_change)(
+            about, NAME, str(number), ("patch", "labels"), before, after
+        )
     page = await admin.get(detail_url("host", "configmaps", key, "changes"))
     assert page.status == 200 and page.html.count("Differences is too much") == 3
     lines = page.html.count("<tr data-change")
-    assert MOST_LINES / 2 < lines <= MOST_LINES and "more lines are not shown" in page.html
+    assert MAX_LINES / 2 < lines <= MAX_LINES and "more lines are not shown" in page.html

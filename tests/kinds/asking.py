@@ -8,7 +8,7 @@ from typing import Any
 from console.kube.store import Entry
 from console.ui.kind import ResourceKind
 from console.ui.links import list_url
-from console.ui.reading import objects_of
+from console.ui.reading import open_source
 from console.ui.text import dom_id
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import admin
@@ -24,7 +24,7 @@ def url_of(kind: ResourceKind, query: str = "") -> str:
 
 def entries_of(runtime: StaticRuntime, kind: ResourceKind) -> list[Entry[Any]]:
     """Return all entries by name."""
-    with objects_of(kind, admin()) as informer:
+    with open_source(kind, admin()) as informer:
         found = informer.store.snapshot().entries.values()
     return sorted(found, key=lambda entry: (entry.key.name, entry.key.namespace))
 

@@ -9,7 +9,7 @@ from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, VOLUME_SNA
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
 from devcluster.sample.standards import definitions
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.kinds.world import LiveLists, informer_of
 from tests.staticruntime import StaticRuntime
@@ -50,6 +50,6 @@ def runtime(kind: ResourceKind) -> Iterator[StaticRuntime]:
         snapshots = preloaded(CUSTOM_RESOURCE_DEFINITIONS, established())
         known = {NAMESPACES: spaces, CUSTOM_RESOURCE_DEFINITIONS: snapshots, kind.gvr: informer}
         found = StaticRuntime(known)
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()

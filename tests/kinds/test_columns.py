@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import translation
 
-from console.ui.ages import length_text
+from console.ui.ages import duration_text
 from console.ui.amounts import bytes_text, cores_text, number_text, seconds_text
 from console.ui.columns import (
     BoolColumn,
@@ -16,6 +16,7 @@ from console.ui.columns import (
     DurationColumn,
     IpColumn,
     LinkColumn,
+    LinkTarget,
     LinkText,
     ListColumn,
     ListText,
@@ -23,7 +24,6 @@ from console.ui.columns import (
     PercentColumn,
     QuantityColumn,
     RatioColumn,
-    Target,
     TextColumn,
     WordColumn,
     target_of,
@@ -188,9 +188,9 @@ def test_durations_are_formatted(seconds: int, text: str) -> None:
 
 
 def test_durations_are_formatted_in_words() -> None:
-    assert [length_text(seconds) for seconds in (3600, 28 * 3600)] == ["1h", "1d 4h"]
+    assert [duration_text(seconds) for seconds in (3600, 28 * 3600)] == ["1h", "1d 4h"]
     with translation.override("zh-hans"):
-        assert length_text(28 * 3600) == "1 天 4 小时"
+        assert duration_text(28 * 3600) == "1 天 4 小时"
 
 
 def test_link_leads_to_the_page_of_the_object() -> None:
@@ -207,8 +207,8 @@ def test_link_leads_to_the_page_of_the_object() -> None:
     assert target("Job/no/name") == ""
     assert target_of("Widget/w", "shop") is None
     assert target_of("Job/", "shop") is None
-    assert target_of("Job/a", "shop") == Target("jobs", "shop", "a")
-    assert column.target(held("Node/n-1")) == Target("nodes", "", "n-1")
+    assert target_of("Job/a", "shop") == LinkTarget("jobs", "shop", "a")
+    assert column.target(held("Node/n-1")) == LinkTarget("nodes", "", "n-1")
     # A kind that it didn't declare.
     assert column.target(held("Job/a")) is None
 

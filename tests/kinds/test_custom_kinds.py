@@ -16,9 +16,9 @@ from console.ui.customs import SPARE
 from console.ui.generic import generic_kind, plural_of
 from console.ui.kindnames import kind_named, kinds_like
 from console.ui.level import Level
-from console.ui.nav import CUSTOMS, nav, resources
+from console.ui.nav import CUSTOMS, all_kinds, nav
 from console.ui.registry import _problems
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import bring, preloaded, take_away
 from tests.kinds.world import POLYGLOT, encoded
 from tests.staticruntime import StaticRuntime
@@ -82,7 +82,7 @@ class World:
 
     def use(self) -> None:
         self.runtime = StaticRuntime(self.informers)
-        use_host(self.runtime)
+        set_host_cluster(self.runtime)
 
     def define(self, *given: dict[str, Any]) -> None:
         for item in given:
@@ -104,7 +104,7 @@ class World:
 @pytest.fixture
 def world() -> Iterator[World]:
     yield World()
-    no_host()
+    unset_host_cluster()
 
 
 @pytest.fixture
@@ -279,7 +279,7 @@ async def test_definitions_link_to_lists_only_if_they_are_served(
 
 
 def items_of(access: FakeAccess) -> list[tuple[str, str]]:
-    groups = resources(access, Level("cluster"))
+    groups = all_kinds(access, Level("cluster"))
     return [(item.group, item.url) for group in groups for item in group.items if item.group]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from console.kube.gvr import NAMESPACES, SECRETS
 from console.ui.registry import kinds
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.kinds.world import LiveLists, informer_of
 from tests.staticruntime import StaticRuntime
@@ -36,9 +36,9 @@ def runtime(limit: int) -> Iterator[StaticRuntime]:
     lists = LiveLists(informer_of(kind, [secret(number) for number in range(5)]), limit)
     spaces = preloaded(NAMESPACES, [namespace("shop")])
     found = StaticRuntime({NAMESPACES: spaces}, live_lists=lists)
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 async def test_truncated_list_is_marked(client_as: ClientAs) -> None:

@@ -15,14 +15,14 @@ from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.live.detailview import DetailView
 from console.live.mailbox import Mail
-from console.live.view import Known
+from console.live.view import ClientState
 from console.ui.columns import NameColumn, StatusColumn
-from console.ui.detail import followed
+from console.ui.detail import start_informers
 from console.ui.kind import ResourceKind
 from console.ui.links import detail_url, object_url
 from console.ui.panels.standard import tabs_of
-from console.ui.places import DetailPlace, find_place
-from console.ui.reading import objects_of
+from console.ui.places import DetailRoute, resolve_page
+from console.ui.reading import open_source
 from devcluster.builtins import builtin_types
 from tests.depth import some
 from tests.kinds.asking import entries_of, rows_of, url_of
@@ -146,15 +146,15 @@ async def test_page_fragment_and_frames_are_identical(
             page = await text_of(await client_as("admin").get(url))
             part = await fragment(client_as, url)
             assert settled(part).strip() in settled(page)
-            place = find_place(url)
-            assert isinstance(place, DetailPlace)
+            place = resolve_page(url)
+            assert isinstance(place, DetailRoute)
             assert place.url == url
-            with objects_of(kind, admin(), place.namespaces) as informer:
-                view = DetailView(place, "en", informer, followed(place.needs, admin()))
+            with open_source(kind, admin(), place.namespaces) as informer:
+                view = DetailView(place, "en", informer, start_informers(place.needs, admin()))
             assert view.update(Mail(), admin(), anew=True) == []
             assert view.client_state().rows == parts_of(page)
             # A client without content receives all parts as they are on the page.
-            [frame] = view.catch_up(Known("old", {}), admin()) or []
+            [frame] = view.catch_up(ClientState("old", {}), admin()) or []
             shown = settled(page)
             for piece in re.split(
                 r"(?=<(?:div|header|section) id=\"[^\"]+\"[^>]*data-part)", frame

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import DEPLOYMENTS, EVENTS, GVR, USERS
-from console.ui.filters import BadValue, ChoiceFilter, FieldFilter
+from console.ui.filters import ChoiceFilter, FieldFilter, InvalidFilterValue
 from console.ui.kind import segment_of
 from console.ui.registry import Registry, kinds
 
@@ -32,7 +32,7 @@ def test_choice_filter_accepts_declared_values_only() -> None:
     assert passes(TYPE, ("Warning",), "Warning")
     assert not passes(TYPE, ("Warning",), "Normal")
     assert passes(TYPE, ("Warning", "Normal"), "Normal")
-    with pytest.raises(BadValue, match="Normal, Warning"):
+    with pytest.raises(InvalidFilterValue, match="Normal, Warning"):
         TYPE.clean(["Fatal"])
 
 

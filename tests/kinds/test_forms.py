@@ -11,7 +11,7 @@ from channels.testing import WebsocketCommunicator
 from console.kube.store import Entry
 from console.live.routing import websocket_application
 from console.ui.columns import Column
-from console.ui.export import safe
+from console.ui.export import escape_formula
 from console.ui.kind import ResourceKind
 from console.ui.text import dom_id
 from tests.kinds.asking import entries_of, items, rows_of, url_of
@@ -47,7 +47,7 @@ async def test_csv_and_tsv_contain_every_column(
 
 
 def _line(columns: Iterable[Column], entry: Entry[Any]) -> list[str]:
-    return [str(safe(column.plain(entry))) for column in columns]
+    return [str(escape_formula(column.plain(entry))) for column in columns]
 
 
 async def still_alive() -> bool:

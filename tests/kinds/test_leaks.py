@@ -26,7 +26,7 @@ from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.ui.clusters import clusters
 from console.ui.kind import ResourceKind, Scope
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.kinds.asking import entries_of, ids_of, rows_of, url_of
 from tests.kinds.world import LiveLists, Obj, informer_of, objects_of
@@ -77,9 +77,9 @@ def runtime(kind: ResourceKind) -> Iterator[StaticRuntime]:
         found = StaticRuntime(informers, live_lists=LiveLists(informer))
     else:
         found = StaticRuntime({**informers, kind.gvr: informer})
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 @pytest.fixture(autouse=True)

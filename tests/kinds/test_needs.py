@@ -9,7 +9,7 @@ import yaml
 from django.utils import translation
 
 from accounts.bootstrap import MANIFESTS, manifests
-from console.kube.discovery import Types
+from console.kube.discovery import CustomTypes
 from console.kube.gvr import BUILT_IN_GROUPS, CUSTOM_RESOURCE_DEFINITIONS, GVR
 from console.kube.projections import DECODERS
 from console.kube.readerrole import reader_role
@@ -36,7 +36,7 @@ DEFINED = {
 def missing(kind: ResourceKind) -> Iterator[str]:
     if kind.gvr not in {**DECODERS, **UNCACHED}:
         yield "console/kube/projections: no module has it in its DECODERS"
-    if is_namespaced(kind.gvr, Types(preloaded(CUSTOM_RESOURCE_DEFINITIONS))) is not (
+    if is_namespaced(kind.gvr, CustomTypes(preloaded(CUSTOM_RESOURCE_DEFINITIONS))) is not (
         kind.scope is Scope.NAMESPACED
     ):
         yield "console/kube/scopes.py: its scope is another one"

@@ -17,8 +17,8 @@ from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.ui.panels.yaml import LARGEST
 from console.ui.registry import kinds
-from console.ui.revealed import Value, values
-from rbac.current import no_host, use_host
+from console.ui.revealed import RevealedValue, revealed_values
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.kinds.world import LiveLists, Obj, informer_of
 from tests.staticruntime import StaticRuntime
@@ -98,9 +98,9 @@ def runtime(
     monkeypatch.setattr(cast, "CAST", people)
     lists = LiveLists(informer_of(kind, [cluster.found]))
     found = StaticRuntime({NAMESPACES: projects}, cluster.as_user, live_lists=lists)
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 async def test_values_are_shown_and_not_stored(client_as: ClientAs, cluster: Cluster) -> None:
@@ -291,11 +291,11 @@ async def test_any_secret_name_is_supported(
 
 def test_malformed_data_is_handled() -> None:
     data = {"b": None, "a": encoded(b"1\n\t2"), "c": "no base64!", "d": "", "e": 7}
-    assert values({"data": data}) == [
-        Value("a", 4, "1\n\t2", ""),
-        Value("b", 0, "", ""),
-        Value("c", 10, None, "no base64!"),
-        Value("d", 0, "", ""),
-        Value("e", 0, "", ""),
+    assert revealed_values({"data": data}) == [
+        RevealedValue("a", 4, "1\n\t2", ""),
+        RevealedValue("b", 0, "", ""),
+        RevealedValue("c", 10, None, "no base64!"),
+        RevealedValue("d", 0, "", ""),
+        RevealedValue("e", 0, "", ""),
     ]
-    assert values({"data": [1]}) == []
+    assert revealed_values({"data": [1]}) == []

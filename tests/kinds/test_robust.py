@@ -16,8 +16,8 @@ from console.kube.projections import DECODERS
 from console.kube.uncached import UNCACHED
 from console.ui.detail import detail
 from console.ui.kind import ResourceKind
-from console.ui.places import find_detail
-from rbac.current import no_host, use_host
+from console.ui.places import detail_route
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.depth import number
 from tests.kinds.world import (
     Obj,
@@ -148,9 +148,9 @@ def test_every_panel_renders_every_object(
     obj = fixture_of(kind)[0]
     informer = informer_of(kind, [obj])
     meta = obj["metadata"]
-    host = use_host(StaticRuntime({}))
-    request.addfinalizer(no_host)
-    place = find_detail(host, meta.get("namespace", ""), kind.segment, meta["name"])
+    host = set_host_cluster(StaticRuntime({}))
+    request.addfinalizer(unset_host_cluster)
+    place = detail_route(host, meta.get("namespace", ""), kind.segment, meta["name"])
     assert place is not None
     for at_path, value in zip(leaves(obj), cycle((*_STRANGE, "x" * 2000))):
         informer.replace([encoded(put(obj, at_path, value))], "1")

@@ -7,10 +7,10 @@ import pytest
 
 from console.kube.gvr import NAMESPACES, USERS, Key
 from console.ui.links import detail_url
-from console.ui.masking import MASK, masked
+from console.ui.masking import MASK, mask_values
 from console.ui.panels.standard import tabs_of
 from console.ui.registry import kinds
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.kinds.world import Obj
 from tests.staticruntime import StaticRuntime
@@ -38,9 +38,9 @@ def runtime() -> Iterator[StaticRuntime]:
         NAMESPACES: preloaded(NAMESPACES),
     }
     found = StaticRuntime(informers)
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -56,10 +56,10 @@ async def test_password_is_masked_in_every_format(client_as: ClientAs) -> None:
 
 
 def test_keys_of_masked_mappings_are_kept() -> None:
-    found = masked(
+    found = mask_values(
         {"data": {"a": "1", "b": "2"}, "spec": None}, (("data",), ("spec", "x"), ("y", "z"))
     )
     assert found == {"data": {"a": MASK, "b": MASK}, "spec": None}
-    assert masked({"metadata": {"annotations": {"a": "1"}}}, ()) == {
+    assert mask_values({"metadata": {"annotations": {"a": "1"}}}, ()) == {
         "metadata": {"annotations": {"a": "1"}}
     }

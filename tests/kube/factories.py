@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from console.kube.factory import Factory, UnknownKind
+from console.kube.factory import InformerFactory, UnknownKind
 from console.kube.gvr import GVR
 from console.kube.informer import Informer
 from tests.kube import generic
@@ -48,7 +48,9 @@ class World:
         self.noted: list[str] = []
         self.tasks: set[asyncio.Task[None]] = set()
         notify = {OTHERS: lambda key: self.noted.append(key.name)}
-        self.factory = Factory(self.builder, self.spawn, self.clock, idle=IDLE, notify=notify)
+        self.factory = InformerFactory(
+            self.builder, self.spawn, self.clock, idle=IDLE, notify=notify
+        )
 
     def spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(coroutine)

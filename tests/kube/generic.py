@@ -4,7 +4,7 @@ from datetime import datetime
 
 import msgspec
 
-from console.kube.projections.meta import ObjectMeta, owner_of, owner_uid, utc
+from console.kube.projections.meta import ObjectMeta, as_utc, owner_of, owner_uid
 
 
 class Generic(msgspec.Struct, frozen=True, gc=False):
@@ -36,8 +36,8 @@ def decode(raw: bytes | msgspec.Raw) -> tuple[Generic, str, msgspec.Raw]:
         uid=meta.uid,
         labels=meta.labels or {},
         annotations=meta.annotations or {},
-        created=utc(meta.creationTimestamp),
-        deleted=utc(meta.deletionTimestamp),
+        created=as_utc(meta.creationTimestamp),
+        deleted=as_utc(meta.deletionTimestamp),
         owner=owner_of(meta),
         owner_uid=owner_uid(meta),
     )

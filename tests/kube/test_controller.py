@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from console.kube import controller
-from console.kube.controller import NotSynced, Progress, Request, Result
+from console.kube.controller import ControllerStats, NotSynced, Request, Result
 from console.kube.gvr import NAMESPACES, Key
 from tests.informers import preloaded
 from tests.kube.fakes import FakeClock
@@ -29,9 +29,9 @@ class Patient:
         return Result()
 
 
-async def comes_to(reached: Callable[[Progress], bool]) -> None:
+async def comes_to(reached: Callable[[ControllerStats], bool]) -> None:
     """Wait until the condition is met, limited by the time limit of the test."""
-    while not (found := controller.progress().get("patient")) or not reached(found):
+    while not (found := controller.controller_stats().get("patient")) or not reached(found):
         await asyncio.sleep(0)
 
 
@@ -43,7 +43,10 @@ async def test_request_before_sync_is_requeued_without_counting_as_a_failure() -
     reconciler = Patient()
     running = asyncio.create_task(controller.run(runtime, reconciler))
     await comes_to(lambda told: reconciler.looks > 2 and told.waiting == 1)
-    assert (controller.progress()["patient"].done, controller.progress()["patient"].failed) == (
+    assert (
+        controller.controller_stats()["patient"].done,
+        controller.controller_stats()["patient"].failed,
+    ) == (
         0,
         0,
     )

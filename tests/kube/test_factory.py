@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from console.kube.factory import BROKEN, IDLED, Factory, UnknownKind
+from console.kube.factory import BROKEN, IDLED, InformerFactory, UnknownKind
 from console.kube.gvr import GVR
 from console.kube.informer import Informer
 from tests.kube.factories import IDLE, OTHERS, THINGS, Planner, World, live, names, until
@@ -163,7 +163,7 @@ async def test_stopping_informer_is_never_returned() -> None:
     def spawn(coroutine: Coroutine[Any, Any, None]) -> None:
         tasks.append(asyncio.run_coroutine_threadsafe(coroutine, loop))
 
-    factory = Factory(builder, spawn, clock, idle=1.0)
+    factory = InformerFactory(builder, spawn, clock, idle=1.0)
     stop = Event()
 
     def use() -> int:
@@ -189,7 +189,7 @@ async def test_stopping_informer_is_never_returned() -> None:
     await asyncio.sleep(0)
 
 
-async def _settled(factory: Factory) -> Informer[Any]:
+async def _settled(factory: InformerFactory) -> Informer[Any]:
     informer = factory.get(THINGS)
     await until(lambda: live(informer))
     return informer

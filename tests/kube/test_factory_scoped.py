@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from console.kube.credentials import NoCluster
-from console.kube.discovery import Types
+from console.kube.discovery import CustomTypes
 from console.kube.errors import Forbidden, Gone
 from console.kube.gvr import (
     CLUSTER_ROLES,
@@ -21,7 +21,7 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.informer import Informer
-from console.kube.scopes import configured_namespaces, is_namespaced, is_the_clusters
+from console.kube.scopes import configured_namespaces, is_builtin_cluster_scoped, is_namespaced
 from tests.informers import preloaded
 from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeServer
@@ -171,17 +171,17 @@ async def test_resource_version_never_decreases_because_of_a_namespace_that_is_b
 
 
 def test_namespaced_types_are_recognized() -> None:
-    types = Types(preloaded(CUSTOM_RESOURCE_DEFINITIONS, [_crd("widgets", "Namespaced")]))
+    types = CustomTypes(preloaded(CUSTOM_RESOURCE_DEFINITIONS, [_crd("widgets", "Namespaced")]))
     assert is_namespaced(PODS, types)
     assert is_namespaced(WIDGETS, types)
     assert not is_namespaced(NODES, types)
     assert not is_namespaced(CLUSTER_ROLES, types)
     assert not is_namespaced(USERS, types)
-    types = Types(preloaded(CUSTOM_RESOURCE_DEFINITIONS, [_crd("planets", "Cluster")]))
+    types = CustomTypes(preloaded(CUSTOM_RESOURCE_DEFINITIONS, [_crd("planets", "Cluster")]))
     assert not is_namespaced(PLANETS, types)
-    assert is_the_clusters(NODES)
-    assert not is_the_clusters(USERS)
-    assert not is_the_clusters(PODS)
+    assert is_builtin_cluster_scoped(NODES)
+    assert not is_builtin_cluster_scoped(USERS)
+    assert not is_builtin_cluster_scoped(PODS)
 
 
 def _crd(plural: str, scope: str) -> dict[str, object]:

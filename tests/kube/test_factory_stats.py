@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from console.kube.gvr import GVR, PODS
-from console.kube.history import KEPT, STEP, History
+from console.kube.history import KEPT, STEP, EventRates
 from console.kube.informer import Informer
 from console.kube.stats import stats_of
 from tests.informers import preloaded, set_stale
@@ -16,12 +16,12 @@ THINGS, OTHERS = GVR("", "v1", "things"), GVR("", "v1", "others")
 
 
 class Counting:
-    """The parts of an informer that `History` reads."""
+    """The parts of an informer that `EventRates` reads."""
 
     events = 0
 
 
-def sampled(history: History, clock: FakeClock, counts: dict[GVR, Any], steps: int = 1) -> None:
+def sampled(history: EventRates, clock: FakeClock, counts: dict[GVR, Any], steps: int = 1) -> None:
     for _ in range(steps):
         clock.elapsed += STEP
         history.sample(counts)
@@ -29,7 +29,7 @@ def sampled(history: History, clock: FakeClock, counts: dict[GVR, Any], steps: i
 
 def test_event_rates_are_per_second() -> None:
     clock = FakeClock()
-    history, things = History(clock), Counting()
+    history, things = EventRates(clock), Counting()
     assert list(history.rates()) == []
     assert history.rate(THINGS) == 0
     for count in (10, 10, 60):
@@ -42,7 +42,7 @@ def test_event_rates_are_per_second() -> None:
 
 def test_rates_are_weighted_by_the_length_of_steps() -> None:
     clock = FakeClock()
-    history, things = History(clock), Counting()
+    history, things = EventRates(clock), Counting()
     things.events = 10
     sampled(history, clock, {THINGS: things})
     clock.elapsed += 10
@@ -53,7 +53,7 @@ def test_rates_are_weighted_by_the_length_of_steps() -> None:
 
 def test_rates_are_summed_and_removed_types_are_forgotten() -> None:
     clock = FakeClock()
-    history, things, others = History(clock), Counting(), Counting()
+    history, things, others = EventRates(clock), Counting(), Counting()
     things.events = 5
     sampled(history, clock, {THINGS: things})
     others.events = 10
@@ -67,7 +67,7 @@ def test_rates_are_summed_and_removed_types_are_forgotten() -> None:
 
 def test_restarted_informer_counts_from_zero() -> None:
     clock = FakeClock()
-    history, things = History(clock), Counting()
+    history, things = EventRates(clock), Counting()
     things.events = 100
     sampled(history, clock, {THINGS: things})
     things.events = 5
@@ -77,7 +77,7 @@ def test_restarted_informer_counts_from_zero() -> None:
 
 def test_history_covers_ten_minutes() -> None:
     clock = FakeClock()
-    history, things = History(clock), Counting()
+    history, things = EventRates(clock), Counting()
     sampled(history, clock, {THINGS: things}, steps=KEPT + 5)
     things.events = 5
     sampled(history, clock, {THINGS: things})

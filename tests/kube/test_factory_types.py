@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from console.kube.discovery import Types
+from console.kube.discovery import CustomTypes
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, USERS
 from console.kube.informer import Informer
 from console.kube.typewatch import TypeWatch
@@ -57,7 +57,7 @@ def informer(*items: dict[str, Any]) -> Informer[Any]:
 
 
 def test_type_is_read_from_its_definition() -> None:
-    types = Types(informer(definition(version("v1", storage=True))))
+    types = CustomTypes(informer(definition(version("v1", storage=True))))
     found = types.get(V1)
     assert found is not None
     assert (found.kind, found.singular) == ("Widget", "widget")
@@ -68,7 +68,7 @@ def test_type_is_read_from_its_definition() -> None:
 
 def test_each_served_version_is_listed_and_the_stored_one_preferred() -> None:
     both = definition(version("v1"), version("v2", storage=True), version("v3", served=False))
-    types = Types(informer(both))
+    types = CustomTypes(informer(both))
     assert [item.gvr for item in types] == [V1, V2]
     preferred = types.find("x.org", "widgets")
     assert preferred is not None
@@ -78,7 +78,7 @@ def test_each_served_version_is_listed_and_the_stored_one_preferred() -> None:
 
 def test_type_that_is_not_established_is_unknown() -> None:
     definitions = informer(definition(version("v1", storage=True), established=False))
-    types = Types(definitions)
+    types = CustomTypes(definitions)
     assert types.get(V1) is None
     bring(definitions, definition(version("v1", storage=True)))
     assert types.get(V1) is not None
@@ -111,7 +111,7 @@ class Told:
 
 
 def watching(definitions: Informer[Any], told: Any) -> None:
-    definitions.add_listener(TypeWatch(Types(definitions), told).changed)
+    definitions.add_listener(TypeWatch(CustomTypes(definitions), told).changed)
 
 
 def test_removed_or_unserved_type_ends_its_informer() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from console.kube.errors import Gone
 from console.kube.gvr import EVENTS, Key
-from console.kube.window import Window, last_seen
+from console.kube.window import RecentEvents, last_seen
 from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeServer, event, raw
 
@@ -30,7 +30,7 @@ def happened(name: str, seconds: float, version: int = 1, **fields: Any) -> dict
 class World:
     def __init__(self, limit: int = 3) -> None:
         self.clock = FakeClock()
-        self.window: Window[generic.Generic] = Window(
+        self.window: RecentEvents[generic.Generic] = RecentEvents(
             EVENTS, generic.decode, clock=self.clock, limit=limit
         )
         self.seen: list[str] = []

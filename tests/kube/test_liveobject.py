@@ -6,7 +6,7 @@ from typing import Any
 from console.kube.errors import Unavailable
 from console.kube.gvr import SECRETS, Key
 from console.kube.liveobject import LiveObject
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 from console.kube.uncached import UNCACHED
 
 
@@ -14,7 +14,7 @@ class Absent:
     """A client of a server that does not respond."""
 
     async def get(self, *_: Any, **__: Any) -> dict[str, Any]:
-        raise Unavailable(Sentence("The Kubernetes API is not responding"))
+        raise Unavailable(Message("The Kubernetes API is not responding"))
 
 
 async def test_failure_is_reported_without_waiting() -> None:

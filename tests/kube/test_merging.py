@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.kube.apply import owners
+from console.kube.apply import owned_changes
 from console.kube.managedfields import (
     NOTHING,
     Manager,
-    elements_of,
+    list_elements,
     managers_of,
-    merged,
+    merge_trees,
     path_text,
-    selected,
-    tree_of,
+    select_fields,
+    tree_of_paths,
 )
-from console.kube.merging import ABSENT, MergeConflict, changes, merge, merge_patch, same
+from console.kube.merging import ABSENT, MergeConflict, diff, json_equal, merge, merge_patch
 from tests.cputime import at_most
 
 SHAPE: Any = {
@@ -67,18 +67,18 @@ _objects = st.dictionaries(st.sampled_from("abc"), _values)
 
 @given(_values, _values)
 def test_values_are_equal_if_there_are_no_differences(one: Any, other: Any) -> None:
-    assert same(one, other) is (list(changes(one, other, None)) == [])
-    assert same(one, one)
+    assert json_equal(one, other) is (list(diff(one, other, None)) == [])
+    assert json_equal(one, one)
 
 
 def test_true_and_one_are_different() -> None:
-    assert not same({"a": True}, {"a": 1}) and same({"a": 1}, {"a": 1.0})
+    assert not json_equal({"a": True}, {"a": 1}) and json_equal({"a": 1}, {"a": 1.0})
 
 
 @given(_objects, _objects)
 def test_merge_with_a_single_change_is_that_change(base: Any, changed: Any) -> None:
-    assert same(merge_of(base, changed, base)[0], changed)
-    assert same(merge_of(base, base, changed)[0], changed)
+    assert json_equal(merge_of(base, changed, base)[0], changed)
+    assert json_equal(merge_of(base, base, changed)[0], changed)
     assert merge_of(base, changed, changed) == (changed, [])
 
 
@@ -102,7 +102,7 @@ def test_merge_patch_transforms_the_old_object_into_the_new_one(old: Any, new: A
         return found
 
     old, new = _without_null(old), _without_null(new)
-    assert same(patched(old, merge_patch(old, new)), new)
+    assert json_equal(patched(old, merge_patch(old, new)), new)
 
 
 @pytest.mark.parametrize(
@@ -177,13 +177,13 @@ def test_only_chosen_fields_are_selected() -> None:
             "containers": [container("a", "1"), container("b", "1")],
         },
     }
-    paths = [one.path for one in changes(old, wanted, SHAPE) if one.new is not ABSENT]
-    assert selected(wanted, tree_of(paths), SHAPE) == {
+    paths = [one.path for one in diff(old, wanted, SHAPE) if one.new is not ABSENT]
+    assert select_fields(wanted, tree_of_paths(paths), SHAPE) == {
         "metadata": {"labels": {"b": "1"}, "finalizers": ["y"]},
         "spec": {"selector": {"app": "web"}, "containers": [container("b", "2")]},
     }
     owned: Any = {"f:spec": {"f:replicas": {}, "f:containers": {'k:{"name":"a"}': {".": {}}}}}
-    assert selected(wanted, owned, SHAPE) == {
+    assert select_fields(wanted, owned, SHAPE) == {
         "spec": {"replicas": 1, "containers": [{"name": "a"}]}
     }
 
@@ -203,7 +203,7 @@ def test_only_chosen_fields_are_selected() -> None:
 def test_list_items_are_matched_by_their_keys(
     items: list[Any], shape: Any, found: list[str] | None
 ) -> None:
-    assert elements_of(items, shape) == found
+    assert list_elements(items, shape) == found
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_list_items_are_matched_by_their_keys(
 )
 def test_any_managed_fields_are_parsed(entries: Any) -> None:
     found = managers_of({"metadata": {"managedFields": entries}})
-    assert merged(one.fields for one in found) in ({}, {"f:a": {}})
+    assert merge_trees(one.fields for one in found) in ({}, {"f:a": {}})
 
 
 def test_field_owner_is_found() -> None:
@@ -234,5 +234,5 @@ def test_owners_of_many_fields_are_found_quickly() -> None:
     entries = [{"manager": "them", "operation": "Update", "fieldsV1": fields}]
     live = {"metadata": {"managedFields": entries}, "data": dict.fromkeys(keys, "1")}
     with at_most(3):
-        found = list(owners(live, {"metadata": {}, "data": dict.fromkeys(keys, "2")}))
+        found = list(owned_changes(live, {"metadata": {}, "data": dict.fromkeys(keys, "2")}))
     assert len(found) == len(keys) and {one.owners[0].name for one in found} == {"them"}

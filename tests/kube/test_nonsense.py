@@ -11,7 +11,7 @@ import pytest
 from multidict import CIMultiDict
 
 from console.kube import client
-from console.kube.client import Answer, ConsoleClient, Transport, UserClient
+from console.kube.client import ApiResponse, ConsoleClient, Transport, UserClient
 from console.kube.clock import SystemClock
 from console.kube.errors import ServerError, TooDeep
 from console.kube.gvr import CONFIG_MAPS
@@ -55,8 +55,8 @@ NO_LEASES = (
 
 def answering(body: bytes) -> Transport:
     class Way:
-        async def request(self, *_arguments: Any, **_options: Any) -> Answer:
-            return Answer(body)
+        async def request(self, *_arguments: Any, **_options: Any) -> ApiResponse:
+            return ApiResponse(body)
 
     return cast(Transport, Way())
 

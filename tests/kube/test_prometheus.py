@@ -11,8 +11,8 @@ import pytest_asyncio
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from console.kube.metricslist import Problem
-from console.kube.prometheus import FRESH, Past, Prometheus
+from console.kube.metricslist import UsageProblem
+from console.kube.prometheus import FRESH, HistoryResult, Prometheus
 from console.kube.usage import KEPT, UsageHistory
 from tests.kube.fakes import FakeClock
 
@@ -73,8 +73,8 @@ async def test_query_is_limited_to_the_namespaces(told: Told) -> None:
     await prometheus.usage_history({"shop", "team-a", 'x"} or vector(1) #', "UP"}, seconds=DAY)
     queries = [asked["query"] for asked in told.asked]
     assert all('{container!="",namespace=~"shop|team-a"}' in query for query in queries)
-    assert await prometheus.usage_history({'"'}, seconds=DAY) == Past()
-    assert await prometheus.usage_history(set(), seconds=DAY) == Past()
+    assert await prometheus.usage_history({'"'}, seconds=DAY) == HistoryResult()
+    assert await prometheus.usage_history(set(), seconds=DAY) == HistoryResult()
     assert len(told.asked) == len(queries) == 2
 
 
@@ -100,36 +100,36 @@ async def test_empty_result_is_an_empty_history(told: Told) -> None:
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        (b"<html>", Problem.UNREADABLE),
-        (b"[" * 10_000, Problem.UNREADABLE),
-        (b"\xff\xfe", Problem.UNREADABLE),
+        (b"<html>", UsageProblem.UNREADABLE),
+        (b"[" * 10_000, UsageProblem.UNREADABLE),
+        (b"\xff\xfe", UsageProblem.UNREADABLE),
         (
             json.dumps({"data": {"result": [{"values": [[0, "many"]]}]}}).encode(),
-            Problem.UNREADABLE,
+            UsageProblem.UNREADABLE,
         ),
-        (b" " * (1024 * 1024 + 1), Problem.UNREADABLE),
-        (web.Response(status=500), Problem.UNAVAILABLE),
-        (60.0, Problem.UNAVAILABLE),
+        (b" " * (1024 * 1024 + 1), UsageProblem.UNREADABLE),
+        (web.Response(status=500), UsageProblem.UNAVAILABLE),
+        (60.0, UsageProblem.UNAVAILABLE),
     ],
     ids=["html", "deep", "no utf-8", "no number", "too much", "error", "late"],
 )
 async def test_problem_is_reported(
-    told: Told, monkeypatch: pytest.MonkeyPatch, answer: Any, problem: Problem
+    told: Told, monkeypatch: pytest.MonkeyPatch, answer: Any, problem: UsageProblem
 ) -> None:
     if isinstance(answer, float):
         monkeypatch.setattr("console.kube.prometheus.TIMEOUT", 0.05)
     told.answer = answer
     past = await Prometheus(told.url, FakeClock()).usage_history(None, seconds=DAY)
-    assert past == Past(UsageHistory(), problem)
+    assert past == HistoryResult(UsageHistory(), problem)
 
 
 async def test_redirects_are_not_followed(told: Told) -> None:
     told.answer = web.Response(status=302, headers={"Location": "/elsewhere"})
     past = await Prometheus(told.url, FakeClock()).usage_history(None, seconds=DAY)
-    assert past.problem is Problem.UNREADABLE
+    assert past.problem is UsageProblem.UNREADABLE
     assert len(told.asked) == 1
 
 
 async def test_unreachable_server_is_reported() -> None:
     past = await Prometheus("http://127.0.0.1:9", FakeClock()).usage_history(None, seconds=DAY)
-    assert past.problem is Problem.UNAVAILABLE
+    assert past.problem is UsageProblem.UNAVAILABLE

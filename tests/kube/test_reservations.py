@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer
-from console.kube.reservations import Held, Reservations, reservations_of
+from console.kube.reservations import Reservations, ReservationTotal, reservations_of
 from tests.informers import bring, preloaded, take_away
 from tests.pages.overview.world import pods, sized
 from tests.ui.support import pod
@@ -38,14 +38,14 @@ def added_up(
     namespaces: Collection[str] | None,
     names: Collection[Key],
     node: str | None = None,
-) -> Held:
-    found = Held()
+) -> ReservationTotal:
+    found = ReservationTotal()
     for key, entry in informer.store.snapshot().entries.items():
         seen = namespaces is None or key.namespace in namespaces
         seen = seen or key in names or Key("", key.name) in names
         here = node is None or entry.projection.node == node
         if seen and here and entry.projection.reserved is not None:
-            found = found.plus(Held(1, entry.projection.reserved))
+            found = found.plus(ReservationTotal(1, entry.projection.reserved))
     return found
 
 

@@ -16,7 +16,7 @@ from aiohttp import web
 from console.kube import credentials
 from console.kube.client import ConsoleClient, ReaderClient, Transport, UserClient
 from console.kube.credentials import Credentials
-from console.kube.errors import ApiError, Distrusted
+from console.kube.errors import ApiError, UntrustedCertificate
 from console.kube.gvr import CONFIG_MAPS, PODS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
@@ -133,7 +133,7 @@ async def test_new_authority_is_accepted_once_it_is_trusted(server: Server, way:
     await get(way)
     other = server.another()
     await server.serve(other)
-    with pytest.raises(Distrusted):
+    with pytest.raises(UntrustedCertificate):
         await get(way)
     server.trusted.write_bytes(b"half a file")
     with pytest.raises(ApiError):
@@ -184,7 +184,7 @@ async def test_streaming_request_uses_the_new_authority(server: Server, way: Tra
     await follow()
     other = server.another()
     await server.serve(other)
-    with pytest.raises(Distrusted):
+    with pytest.raises(UntrustedCertificate):
         await follow()
     server.trust(other)
     await follow()

@@ -17,7 +17,7 @@ from console.kube.gvr import (
 )
 from console.kube.informer import Informer
 from console.kube.runtime import Runtime
-from console.kube.window import Window
+from console.kube.window import RecentEvents
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import apply, live, names, running
@@ -156,7 +156,7 @@ def test_idle_informer_is_stopped_and_restarted(
 
 def test_recent_events_store_is_limited(runtime: Runtime, control_plane: ControlPlane) -> None:
     events = runtime.informer(EVENTS)
-    assert isinstance(events, Window)
+    assert isinstance(events, RecentEvents)
     eventually(lambda: live(events), "it is live")
     now = datetime.now(UTC)
     for name, age in (("fresh", timedelta(0)), ("old", timedelta(hours=2))):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.kube.gvr import Key
-from console.kube.scan import end_of_array, member, split
+from console.kube.scan import end_of_array, find_member, split_objects
 from console.kube.store import identity
 
 _TEXTS = st.sampled_from(["", '"', "\\", '"metadata":{', "]}", "é", "metadata"])
@@ -23,13 +23,13 @@ _OBJECTS = st.dictionaries(_TEXTS | st.just("metadata"), _VALUES, max_size=4)
 @given(st.lists(_OBJECTS, min_size=1, max_size=6))
 def test_scan_splits_objects_like_the_parser(items: list[Any]) -> None:
     text = b",".join(msgspec.json.encode(item) for item in items)
-    assert [msgspec.json.decode(raw) for raw in split(text)] == items
+    assert [msgspec.json.decode(raw) for raw in split_objects(text)] == items
     assert end_of_array(text + b'],"metadata":{}}') == len(text)
 
 
 @given(_OBJECTS)
 def test_only_members_of_the_outermost_object_are_found(item: dict[str, Any]) -> None:
-    found = member(msgspec.json.encode(item), b"metadata")
+    found = find_member(msgspec.json.encode(item), b"metadata")
     value = item.get("metadata")
     if isinstance(value, dict | list):
         assert msgspec.json.decode(found) == value

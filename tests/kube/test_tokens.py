@@ -17,7 +17,7 @@ from console.kube import credentials, tokens
 from console.kube.credentials import Credentials
 from console.kube.errors import ApiError, Unauthorized, Unavailable
 from console.kube.kubeconfig import ISSUER
-from console.kube.tokens import Requested, claims_of, is_of_issuer, request_token
+from console.kube.tokens import RenewedToken, claims_of, is_issuer_token, request_token
 
 
 def token(**claims: Any) -> str:
@@ -51,7 +51,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Server:
 
 
 def test_token_is_used_for_most_of_its_lifetime(server: Server) -> None:
-    requested = Requested(server.ask)
+    requested = RenewedToken(server.ask)
     first = requested.get()
     server.now += 2800
     assert requested.get() == first and server.asked == 1
@@ -62,7 +62,7 @@ def test_token_is_used_for_most_of_its_lifetime(server: Server) -> None:
 def test_old_token_is_used_while_the_renewal_fails(
     server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
-    requested = Requested(server.ask)
+    requested = RenewedToken(server.ask)
     first = requested.get()
     server.failure = Unavailable("gone")
     server.now += 3000
@@ -79,7 +79,7 @@ def test_old_token_is_used_while_the_renewal_fails(
 
 def test_failure_without_a_token_is_raised(server: Server) -> None:
     server.failure = Unauthorized(401, "no")
-    requested = Requested(server.ask)
+    requested = RenewedToken(server.ask)
     for _ in range(3):
         with pytest.raises(Unauthorized):
             requested.get()
@@ -95,7 +95,7 @@ def test_requests_use_the_old_token_during_a_renewal(server: Server) -> None:
             assert answer.wait(10)
         return server.ask()
 
-    requested = Requested(ask)
+    requested = RenewedToken(ask)
     first = requested.get()
     server.now += 3000
     other = Thread(target=requested.get)
@@ -108,7 +108,7 @@ def test_requests_use_the_old_token_during_a_renewal(server: Server) -> None:
 
 
 def test_suspect_token_is_used_only_while_no_other_is_available(server: Server) -> None:
-    requested = Requested(server.ask)
+    requested = RenewedToken(server.ask)
     first = requested.get()
     server.failure = Unavailable("gone")
     requested.invalidate()
@@ -192,10 +192,10 @@ def test_only_an_invalid_credential_is_reported_as_such(
 def test_text_that_is_no_token_has_no_claims(text: str) -> None:
     found = claims_of(text)
     assert (found.subject, found.lifetime) == ("", 0)
-    assert not is_of_issuer(text)
+    assert not is_issuer_token(text)
 
 
 def test_issuer_token_is_recognized() -> None:
     account = "system:serviceaccount:quarterdeck-system:quarterdeck-issuer"
-    assert is_of_issuer(token(sub=account))
-    assert not is_of_issuer(token(sub=f"{account}2"))
+    assert is_issuer_token(token(sub=account))
+    assert not is_issuer_token(token(sub=f"{account}2"))

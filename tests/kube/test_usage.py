@@ -9,8 +9,8 @@ import pytest
 
 from console.kube.errors import Forbidden, NotFound, Unavailable
 from console.kube.gvr import Key
-from console.kube.metricslist import Problem, Used
-from console.kube.usage import IDLE, KEPT, OLD, STEP, TOTAL, Usage
+from console.kube.metricslist import ResourceUsage, UsageProblem
+from console.kube.usage import IDLE, KEPT, OLD, STEP, TOTAL, UsageReader
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import running
@@ -20,18 +20,18 @@ from tests.pages.overview.world import Measuring, measured, node_usage, pod_usag
 GI = 2**30
 
 
-async def taken(metrics: Measuring, **options: Any) -> Usage:
-    usage = Usage(metrics, FakeClock(), **options)
+async def taken(metrics: Measuring, **options: Any) -> UsageReader:
+    usage = UsageReader(metrics, FakeClock(), **options)
     await usage.take()
     return usage
 
 
 async def test_nodes_pods_and_sums_are_read() -> None:
     reading = (await taken(measured())).read()
-    assert reading.nodes["node-1"] == Used(1.0, 2 * GI)
-    assert reading.nodes[TOTAL] == Used(1.25, 3 * GI)
-    assert reading.pods[Key("shop", "web-1")] == Used(0.6, GI)
-    assert reading.namespaces["team-a"] == Used(0.2, GI / 16)
+    assert reading.nodes["node-1"] == ResourceUsage(1.0, 2 * GI)
+    assert reading.nodes[TOTAL] == ResourceUsage(1.25, 3 * GI)
+    assert reading.pods[Key("shop", "web-1")] == ResourceUsage(0.6, GI)
+    assert reading.namespaces["team-a"] == ResourceUsage(0.2, GI / 16)
     assert (reading.problem, reading.node_problem) == (None, None)
     assert reading.at is not None
 
@@ -39,18 +39,18 @@ async def test_nodes_pods_and_sums_are_read() -> None:
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        (NotFound(404, "no such group"), Problem.ABSENT),
-        (Forbidden(403, "no"), Problem.FORBIDDEN),
-        (Unavailable("the request timed out"), Problem.UNAVAILABLE),
-        (TimeoutError(), Problem.UNAVAILABLE),
-        (b"", Problem.UNREADABLE),
-        (b"<html>", Problem.UNREADABLE),
-        (b'{"metadata":{},"items":[1,2]}', Problem.UNREADABLE),
-        (b'{"metadata":{},"items":[{"metadata":{"name":"n"', Problem.UNREADABLE),
-        (b"[" * 100_000, Problem.UNREADABLE),
+        (NotFound(404, "no such group"), UsageProblem.ABSENT),
+        (Forbidden(403, "no"), UsageProblem.FORBIDDEN),
+        (Unavailable("the request timed out"), UsageProblem.UNAVAILABLE),
+        (TimeoutError(), UsageProblem.UNAVAILABLE),
+        (b"", UsageProblem.UNREADABLE),
+        (b"<html>", UsageProblem.UNREADABLE),
+        (b'{"metadata":{},"items":[1,2]}', UsageProblem.UNREADABLE),
+        (b'{"metadata":{},"items":[{"metadata":{"name":"n"', UsageProblem.UNREADABLE),
+        (b"[" * 100_000, UsageProblem.UNREADABLE),
     ],
 )
-async def test_problem_is_reported(answer: Any, problem: Problem) -> None:
+async def test_problem_is_reported(answer: Any, problem: UsageProblem) -> None:
     reading = (await taken(Measuring(nodes=answer, pods=answer))).read()
     assert (reading.problem, reading.node_problem) == (problem, problem)
     assert (reading.nodes, reading.pods, reading.at) == ({}, {}, None)
@@ -77,9 +77,9 @@ async def test_invalid_measurements_are_skipped(usage: tuple[str, str]) -> None:
 async def test_endless_response_is_aborted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("console.kube.metricslist.MOST_OBJECTS", 2)
     many = [node_usage(f"n{at}", "1", "1") for at in range(3)]
-    assert (await taken(Measuring(nodes=many))).read().node_problem is Problem.UNREADABLE
+    assert (await taken(Measuring(nodes=many))).read().node_problem is UsageProblem.UNREADABLE
     monkeypatch.setattr("console.kube.metricslist.MOST_BYTES", 10)
-    assert (await taken(Measuring(nodes=many[:1]))).read().node_problem is Problem.UNREADABLE
+    assert (await taken(Measuring(nodes=many[:1]))).read().node_problem is UsageProblem.UNREADABLE
 
 
 async def test_history_covers_an_hour_with_gaps() -> None:
@@ -112,7 +112,7 @@ async def test_removed_objects_are_forgotten() -> None:
 
 async def test_readings_are_taken_only_while_used() -> None:
     clock, metrics = FakeClock(), measured()
-    usage = Usage(metrics, clock)
+    usage = UsageReader(metrics, clock)
     task = asyncio.create_task(usage.run())
 
     async def until(seconds: float) -> None:
@@ -136,7 +136,7 @@ async def test_readings_are_taken_only_while_used() -> None:
 
 
 async def test_listeners_are_notified_of_each_reading() -> None:
-    usage, told = Usage(measured(), FakeClock()), []
+    usage, told = UsageReader(measured(), FakeClock()), []
 
     def fail() -> None:
         raise RuntimeError("a listener's own")
@@ -154,10 +154,10 @@ async def test_listeners_are_notified_of_each_reading() -> None:
 
 async def test_caller_can_wait_for_a_reading() -> None:
     clock = FakeClock()
-    usage = Usage(measured(), clock)
+    usage = UsageReader(measured(), clock)
     # No reading is taken.
     await usage.wait(timeout=60, fresh=True)
-    assert usage.read().problem is Problem.WAITING
+    assert usage.read().problem is UsageProblem.WAITING
     task = asyncio.create_task(usage.run())
     try:
         async with asyncio.timeout(10):
@@ -183,10 +183,12 @@ async def test_only_the_permitted_namespaces_are_read() -> None:
     metrics = measured()
     reading = (await taken(metrics, namespaces=("shop", "team-a"), whole=False)).read()
     assert metrics.asked == ["pods", "pods"]
-    assert reading.node_problem is Problem.FORBIDDEN
+    assert reading.node_problem is UsageProblem.FORBIDDEN
 
 
 def test_cluster_without_metrics_server_is_recognized(control_plane: ControlPlane) -> None:
     with running(control_plane) as runtime:
-        eventually(lambda: runtime.usage.read().problem is Problem.ABSENT, "it says so", timeout=15)
-        assert runtime.usage.read().node_problem is Problem.ABSENT
+        eventually(
+            lambda: runtime.usage.read().problem is UsageProblem.ABSENT, "it says so", timeout=15
+        )
+        assert runtime.usage.read().node_problem is UsageProblem.ABSENT

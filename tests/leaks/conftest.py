@@ -10,7 +10,7 @@ from console.live.scheduler import Scheduler
 from console.ui.access import Access
 from console.ui.clusters import clusters as console_clusters
 from console.ui.kind import ResourceKind
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.leaks.world import KINDS, Clusters
 from tests.views import cast
 from tests.views.conftest import ClientAs, _site
@@ -39,7 +39,7 @@ def _real_rights(
     monkeypatch.setattr(cast, "CAST", Anybody())
     monkeypatch.setattr(Scheduler, "flush_seconds", 0.01)
     yield
-    no_host()
+    unset_host_cluster()
 
 
 @pytest.fixture
@@ -55,6 +55,6 @@ def clusters() -> Clusters:
 @pytest.fixture(params=sorted(kind.segment for kind in KINDS))
 def kind(request: pytest.FixtureRequest, clusters: Clusters) -> ResourceKind:
     """Return each registered kind and each kind of the custom types."""
-    found = use_host(clusters.runtime(False)).kinds.find(request.param)
+    found = set_host_cluster(clusters.runtime(False)).kinds.find(request.param)
     assert found is not None
     return found

@@ -3,7 +3,7 @@
 import pytest
 
 from console.ui import drawing, nav
-from rbac.current import use_host
+from rbac.current import set_host_cluster
 from tests.leaks.test_noninterference import PART
 from tests.leaks.world import ADMIN, BOB, CANARY, Clusters
 from tests.views.conftest import ClientAs
@@ -19,7 +19,7 @@ async def test_the_etag_of_another_user_does_not_match(
     clusters: Clusters, client_as: ClientAs, url: str
 ) -> None:
     """A browser shared by two users sends the first user's ETag."""
-    use_host(clusters.runtime(True))
+    set_host_cluster(clusters.runtime(True))
     first = await client_as(ADMIN).get(url)
     etag = first.get("ETag", '"none"')
     assert CANARY in await text_of(first)
@@ -32,17 +32,17 @@ async def test_the_etag_of_another_user_does_not_match(
 async def test_requests_for_unknown_projects_do_not_fill_caches(
     clusters: Clusters, client_as: ClientAs, who: str
 ) -> None:
-    use_host(clusters.runtime(True))
+    set_host_cluster(clusters.runtime(True))
     client = client_as(who)
     await client.get("/clusters/host/pods")
     await client.get("/clusters/host/projects/made-up")
-    before, drawn = _kept(), drawing.parts.weight
+    before, drawn = _kept(), drawing.part_cache.weight
     for number in range(5):
         await client.get(f"/clusters/host/pods?namespace=made-up-{number}")
         await client.get(f"/clusters/host/projects/made-up-{number}")
     assert _kept() == before
     # Headers and filters of the lists are small, and are evicted by other lists.
-    assert drawing.parts.weight - drawn < 5 * 80_000
+    assert drawing.part_cache.weight - drawn < 5 * 80_000
 
 
 def _kept() -> tuple[int, ...]:

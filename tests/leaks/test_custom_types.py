@@ -7,7 +7,7 @@ import pytest
 from console.kube.gvr import Key
 from console.kube.identity import Identity
 from console.ui.links import action_url, detail_url, edit_url, import_url, list_url
-from rbac.current import use_host
+from rbac.current import set_host_cluster
 from tests.leaks.world import ADMIN, BOB, CHARLIE, CUSTOM_KINDS, Clusters, got
 from tests.live.conftest import Browser
 from tests.views.conftest import ClientAs
@@ -49,14 +49,14 @@ async def answers(client_as: ClientAs, segment: str, namespace: str) -> list[tup
 async def test_outsiders_cannot_distinguish_existing_and_unknown_types(
     clusters: Clusters, client_as: ClientAs, segment: str, namespace: str
 ) -> None:
-    use_host(clusters.runtime(False))
+    set_host_cluster(clusters.runtime(False))
     there = await answers(client_as, segment, namespace)
     assert there == await answers(client_as, NONE, namespace)
     assert {status for status, _text in there} <= {400, 404}
 
 
 async def test_pinning_does_not_reveal_types(clusters: Clusters, client_as: ClientAs) -> None:
-    use_host(clusters.runtime(False))
+    set_host_cluster(clusters.runtime(False))
     said = []
     for segment in ("widgets.leaks.org", NONE):
         response = await client_as(CHARLIE).post("/clusters/host/resources", {"pin": segment})
@@ -66,7 +66,7 @@ async def test_pinning_does_not_reveal_types(clusters: Clusters, client_as: Clie
 
 
 async def test_websockets_do_not_reveal_types(clusters: Clusters) -> None:
-    access = use_host(clusters.runtime(False)).access_for(Identity(CHARLIE))
+    access = set_host_cluster(clusters.runtime(False)).access_for(Identity(CHARLIE))
     browser = Browser(access)  # type: ignore[arg-type]
     assert await browser.connect()
     said = []
@@ -78,7 +78,7 @@ async def test_websockets_do_not_reveal_types(clusters: Clusters) -> None:
 
 
 async def test_users_with_permission_see_the_type(clusters: Clusters, client_as: ClientAs) -> None:
-    use_host(clusters.runtime(False))
+    set_host_cluster(clusters.runtime(False))
     widgets = next(kind for kind in CUSTOM_KINDS if kind.segment.startswith("widgets"))
     listed = list_url("host", str(widgets.segment))
     assert (await client_as(ADMIN).get(listed)).status_code == 200

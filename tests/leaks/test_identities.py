@@ -10,7 +10,7 @@ from console.kube.credentials import Credentials
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
 from devcluster.server import DevCluster
-from rbac.current import use_host
+from rbac.current import set_host_cluster
 from tests.ui.support import admin, make_runtime
 from tests.views import cast
 from tests.views.conftest import ClientAs
@@ -40,7 +40,7 @@ async def test_request_headers_cannot_change_the_impersonated_user(
 ) -> None:
     monkeypatch.setattr(cast, "CAST", {"admin": admin})
     cluster = FakeClient()
-    use_host(make_runtime(user_client=cluster.as_user))
+    set_host_cluster(make_runtime(user_client=cluster.as_user))
     client = ClientAs()("admin", **claims)
     given = {"targets": "uid-shop-web-1 shop/web-1", "typed": "1"}
     response = await client.post("/bulk/host/pods/delete", given)

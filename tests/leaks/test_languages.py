@@ -11,7 +11,7 @@ import pytest
 
 from console.ui.kind import ResourceKind
 from console.ui.links import detail_url, list_url
-from rbac.current import use_host
+from rbac.current import set_host_cluster
 from tests.kinds.reading import english_in
 from tests.leaks.test_noninterference import one_of_each_view
 from tests.leaks.world import ADMIN, Clusters, first_tab, key_of, visible
@@ -51,7 +51,7 @@ async def mixed(client_as: ClientAs, urls: Iterable[str]) -> dict[str, list[str]
 async def test_cached_pages_of_a_kind_use_the_users_language(
     clusters: Clusters, client_as: ClientAs, kind: ResourceKind
 ) -> None:
-    use_host(clusters.runtime(False))
+    set_host_cluster(clusters.runtime(False))
     key = key_of(visible(kind))
     detail = detail_url("host", kind.segment, key, first_tab(kind, key))
     assert await mixed(client_as, (list_url("host", kind.segment), detail)) == {}
@@ -60,5 +60,5 @@ async def test_cached_pages_of_a_kind_use_the_users_language(
 async def test_other_cached_pages_use_the_users_language(
     clusters: Clusters, client_as: ClientAs
 ) -> None:
-    use_host(clusters.runtime(False))
+    set_host_cluster(clusters.runtime(False))
     assert await mixed(client_as, one_of_each_view(ADMIN)) == {}

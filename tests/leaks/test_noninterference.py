@@ -19,7 +19,7 @@ from asgiref.sync import sync_to_async
 from django.urls import resolve, reverse
 
 from console.draining.progress import progress_url
-from console.draining.results import Result, Step, packed
+from console.draining.results import PodResult, PodStep, encode_results
 from console.kube.gvr import (
     GLOBAL_ROLES,
     GROUPS,
@@ -35,18 +35,18 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.live.sharedviews import get_shared_views
-from console.operations.keeping import beat, begin
+from console.operations.keeping import create_operation, record_heartbeat
 from console.ui.clusters import clusters
 from console.ui.kind import ResourceKind
 from console.ui.links import action_url, detail_url, list_url
 from console.ui.panels.standard import tabs_of
-from console.ui.places import find_list
-from console.ui.reading import objects_of
+from console.ui.places import resolve_list
+from console.ui.reading import open_source
 from console.ui.registry import kinds
 from console.ui.selection import ListQuery
-from console.ui.table import rows
+from console.ui.table import build_table
 from console.ui.text import dom_id
-from rbac.current import use_host
+from rbac.current import set_host_cluster
 from rbac.levels import Level
 from tests.addresses import addresses
 from tests.depth import DEEP, some
@@ -186,7 +186,7 @@ async def compare(
 ) -> None:
     found = []
     for secrets in (False, True):
-        use_host(clusters.runtime(secrets, **but))
+        set_host_cluster(clusters.runtime(secrets, **but))
         found.append(await answers(client_as, who, urls))
     without, within = found
     for url, answer in without.items():
@@ -239,12 +239,12 @@ async def test_drain_progress_does_not_depend_on_hidden_pods(
     nodes, pods = (kind for gvr in (NODES, PODS) if (kind := kinds.by_type(gvr)))
     node, url = visible(nodes), progress_url("host", nodes, key_of(visible(nodes)))
     about = ObjectReference("host", NODES, key_of(node), node["metadata"]["uid"])
-    number, found = await sync_to_async(begin)(about, "drain", ADMIN, {}), []
+    number, found = await sync_to_async(create_operation)(about, "drain", ADMIN, {}), []
     for secrets in (False, True):
-        use_host(clusters.runtime(secrets, BESIDE))
-        shown = [(visible(pods), Step.GONE)] + [(secret(pods), Step.BLOCKED)] * secrets
-        results = [Result(*key_of(pod), pod["metadata"]["uid"], step) for pod, step in shown]
-        assert await sync_to_async(beat)(number, packed(results))
+        set_host_cluster(clusters.runtime(secrets, BESIDE))
+        shown = [(visible(pods), PodStep.GONE)] + [(secret(pods), PodStep.BLOCKED)] * secrets
+        results = [PodResult(*key_of(pod), pod["metadata"]["uid"], step) for pod, step in shown]
+        assert await sync_to_async(record_heartbeat)(number, encode_results(results))
         found.append(await answers(client_as, SURVEYOR, [url]))
     assert "1 of 1, 100 %" in found[0][url][1]
     assert found[0] == found[1], difference(found[0][url][1], found[1][url][1])
@@ -255,7 +255,7 @@ async def test_users_with_permission_see_the_secret_objects(
     clusters: Clusters, client_as: ClientAs, kind: ResourceKind
 ) -> None:
     """This check makes the other tests meaningful."""
-    use_host(clusters.runtime(True))
+    set_host_cluster(clusters.runtime(True))
     listed = list_url("host", kind.segment) + "?limit=500"
     for who in (ADMIN, only(kind)):
         assert CANARY in await text_of(await client_as(who).get(listed)), who
@@ -277,7 +277,7 @@ async def test_only_users_with_permission_see_usage(
     clusters: Clusters, client_as: ClientAs, gvr: GVR
 ) -> None:
     """Permission for the objects alone does not include their usage."""
-    use_host(clusters.runtime(True))
+    set_host_cluster(clusters.runtime(True))
     kind = kinds.by_type(gvr)
     assert kind is not None
     for who, shown in ((ADMIN, True), (only(kind), False)):
@@ -300,7 +300,7 @@ async def test_bulk_confirmations_do_not_depend_on_hidden_objects(
     for who in some(kind.segment, (CHARLIE, BOB, named(kind), got(kind)), 2):
         found = []
         for secrets in (False, True):
-            use_host(clusters.runtime(secrets))
+            set_host_cluster(clusters.runtime(secrets))
             for given in ({"keys": "\n".join(keys)}, {"keys": keys[1]}, {"all": "1"}):
                 response = await client_as(who).post(url, given)
                 found.append((response.status_code, settled(await text_of(response))))
@@ -328,7 +328,7 @@ async def test_websockets_do_not_depend_on_hidden_objects(
             found = []
             for secrets in (False, True):
                 runtime = clusters.runtime(secrets, but, anew=kind)
-                use_host(runtime)
+                set_host_cluster(runtime)
                 found.append(await told(runtime, who, kind, url))
             assert found[0] == found[1], f"{who}: {url}\n{difference(*map(str, found))}"
 
@@ -339,10 +339,10 @@ async def told(runtime: StaticRuntime, who: str, kind: ResourceKind, url: str) -
     assert access is not None
     browser = Browser(access)  # type: ignore[arg-type]
     assert await browser.connect()
-    place = find_list(url)
+    place = resolve_list(url)
     if place is not None:
-        with objects_of(kind, access, place.spec.namespaces) as informer:
-            table = rows(ListQuery.of(place.spec, access), informer)
+        with open_source(kind, access, place.spec.namespaces) as informer:
+            table = build_table(ListQuery.of(place.spec, access), informer)
         await browser.return_with(table)
     else:
         await browser.say(json.dumps({"subscribe": url, "etag": "", "lang": "en", "rows": []}))

@@ -12,7 +12,7 @@ from copy import deepcopy
 from typing import Any
 
 from console.kube.clock import SystemClock
-from console.kube.discovery import Types
+from console.kube.discovery import CustomTypes
 from console.kube.gvr import (
     BUILT_IN_GROUPS,
     CLUSTER_ROLE_BINDINGS,
@@ -34,7 +34,7 @@ from console.kube.gvr import (
 from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
-from console.kube.usage import Usage
+from console.kube.usage import UsageReader
 from console.ui.generic import GenericKind, generic_kind
 from console.ui.kind import ResourceKind, Scope
 from console.ui.panels.standard import tabs_of
@@ -61,7 +61,7 @@ CUSTOMS = (
     definition("hulls.leaks.org", column("Size"), kind="Hull", scope="Cluster", uid="u2"),
 )
 CUSTOM_KINDS = tuple(
-    generic_kind(custom) for custom in Types(preloaded(CUSTOM_RESOURCE_DEFINITIONS, CUSTOMS))
+    generic_kind(custom) for custom in CustomTypes(preloaded(CUSTOM_RESOURCE_DEFINITIONS, CUSTOMS))
 )
 KINDS = (*kinds, *CUSTOM_KINDS)
 #: Cluster-scoped types.
@@ -297,7 +297,7 @@ class Clusters:
         return runtime
 
 
-def usage(secrets: bool) -> Usage:
+def usage(secrets: bool) -> UsageReader:
     """Return the usage that metrics-server measured for the objects."""
     pods, nodes = (kind for gvr in (PODS, NODES) if (kind := kinds.by_type(gvr)))
     make = (visible, secret) if secrets else (visible,)
@@ -306,7 +306,7 @@ def usage(secrets: bool) -> Usage:
         nodes=[node_usage(one(nodes)["metadata"]["name"], *used) for one in make],
         pods=[pod_usage(*key_of(one(pods)), used) for one in make],
     )
-    found = Usage(measuring, SystemClock())
+    found = UsageReader(measuring, SystemClock())
     # An event loop may be running in the thread where tests create their clusters.
     with ThreadPoolExecutor(1) as pool:
         pool.submit(asyncio.run, found.take()).result()

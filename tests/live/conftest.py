@@ -16,10 +16,10 @@ from console.live.flow import EXTENSION, Flow
 from console.live.limits import SocketCap
 from console.live.routing import websocket_application
 from console.live.scheduler import Scheduler
-from console.ui.places import find_list
+from console.ui.places import resolve_list
 from console.ui.selection import ListQuery
-from console.ui.table import Table, rows
-from rbac.current import no_host, use_host
+from console.ui.table import Table, build_table
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, namespace, small_world
@@ -60,9 +60,9 @@ def bindings() -> Informer[Any]:
 def runtime(pods: Informer[Any], bindings: Informer[Any]) -> Iterator[StaticRuntime]:
     namespaces = preloaded(NAMESPACES, [namespace("shop")])
     found = StaticRuntime({PODS: pods, NAMESPACES: namespaces, ROLE_BINDINGS: bindings})
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 class Session:
@@ -114,9 +114,9 @@ class Browser:
     def page(self, url: str = URL) -> Table:
         """Return the list that the page would show now."""
         assert self.access is not None
-        place = find_list(url)
+        place = resolve_list(url)
         assert place is not None
-        return rows(ListQuery.of(place.spec, self.access), get_runtime().informer(PODS))
+        return build_table(ListQuery.of(place.spec, self.access), get_runtime().informer(PODS))
 
     async def html(self) -> str:
         frame = await self.frame()

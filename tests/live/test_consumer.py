@@ -10,10 +10,10 @@ from console.kube.gvr import PODS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.live.sharedviews import get_shared_views
-from console.ui.places import find_list
+from console.ui.places import resolve_list
 from console.ui.selection import ListQuery
-from console.ui.table import rows
-from rbac.current import use_host
+from console.ui.table import build_table
+from rbac.current import set_host_cluster
 from tests.informers import bring, set_stale, take_away
 from tests.live.conftest import URL, Browsers
 from tests.staticruntime import StaticRuntime
@@ -22,10 +22,10 @@ from tests.ui.support import admin, pod
 
 def row_html(informer: Informer[Any], key: str, lang: str = "en") -> str:
     """Return the row as rendered on the page."""
-    place = find_list(URL)
+    place = resolve_list(URL)
     assert place is not None
     with translation.override(lang):
-        table = rows(ListQuery.of(place.spec, admin()), informer)
+        table = build_table(ListQuery.of(place.spec, admin()), informer)
         row = next(row for row in table.rows if row.key == key)
         return render_to_string("ui/_row.html", {"row": row})
 
@@ -197,7 +197,7 @@ async def test_connection_state_is_sent_when_stale_and_live_again(
 
 async def test_unsynced_list_refreshes_when_it_is_loaded(browsers: Browsers) -> None:
     cold: Informer[Any] = Informer(PODS, DECODERS[PODS])
-    use_host(StaticRuntime({PODS: cold}))
+    set_host_cluster(StaticRuntime({PODS: cold}))
     browser = await browsers(admin())
     await browser.subscribe(etag="")
     assert 'data-state="off"' in await browser.html()

@@ -11,11 +11,11 @@ from console.kube.informer import Informer
 from console.live.detailview import DetailView
 from console.live.mailbox import Mail
 from console.live.sharedviews import get_shared_views
-from console.live.view import Known
+from console.live.view import ClientState
 from console.ui.decisions import Denied
-from console.ui.detail import followed
-from console.ui.places import DetailPlace, find_place
-from rbac.current import no_host, use_host
+from console.ui.detail import start_informers
+from console.ui.places import DetailRoute, resolve_page
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import bring, preloaded, take_away
 from tests.live.conftest import Browser, Browsers
 from tests.staticruntime import StaticRuntime
@@ -36,21 +36,21 @@ def events() -> Informer[Any]:
 @pytest.fixture(autouse=True)
 def runtime(pods: Informer[Any], bindings: Informer[Any], events: Informer[Any]) -> Any:
     found = StaticRuntime({PODS: pods, EVENTS: events, ROLE_BINDINGS: bindings})
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
-def place_of(url: str = URL) -> DetailPlace:
-    place = find_place(url)
-    assert isinstance(place, DetailPlace)
+def place_of(url: str = URL) -> DetailRoute:
+    place = resolve_page(url)
+    assert isinstance(place, DetailRoute)
     return place
 
 
 def opened(pods: Informer[Any], url: str = URL) -> DetailView:
     """Return an open detail page whose viewers have its current parts."""
     place = place_of(url)
-    view = DetailView(place, "en", pods, followed(place.needs, admin()), now=lambda: NOON)
+    view = DetailView(place, "en", pods, start_informers(place.needs, admin()), now=lambda: NOON)
     assert view.update(Mail(), admin(), anew=True) == []
     return view
 
@@ -117,7 +117,7 @@ def test_returning_viewer_receives_the_deletion_notice(pods: Informer[Any]) -> N
     [frame] = view.catch_up(had, admin()) or []
     assert ids([frame]) == {"detail-gone"}
     assert "Deleted. This page shows the last known state." in frame
-    assert view.catch_up(Known("old"), admin()) is None
+    assert view.catch_up(ClientState("old"), admin()) is None
 
 
 def test_returning_viewer_receives_only_changed_parts(pods: Informer[Any]) -> None:
@@ -217,5 +217,5 @@ async def test_subscription_without_permission_is_refused(browsers: Browsers, na
 
 async def test_only_informers_the_viewer_may_list_are_started(runtime: StaticRuntime) -> None:
     nothing = FakeAccess("eve", list_in=())
-    assert followed(place_of().needs, nothing) == {}
-    assert set(followed(place_of().needs, admin())) == {EVENTS}
+    assert start_informers(place_of().needs, nothing) == {}
+    assert set(start_informers(place_of().needs, admin())) == {EVENTS}

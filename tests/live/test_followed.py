@@ -13,8 +13,8 @@ from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.live.sessionmonitor import RIGHTS
 from console.ui.clusters import clusters
-from console.ui.places import PagePlace, find_place
-from rbac.current import no_host, use_host
+from console.ui.places import PageRoute, resolve_page
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.addresses import addresses
 from tests.leaks.test_noninterference import NAMES
 from tests.leaks.world import ADMIN, Clusters
@@ -25,9 +25,9 @@ from tests.staticruntime import StaticRuntime
 def runtime() -> Iterator[StaticRuntime]:
     """A runtime with objects of every kind."""
     found = Clusters().runtime(True)
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 def test_each_live_page_declares_the_types_it_reads(
@@ -43,8 +43,8 @@ def test_each_live_page_declares_the_types_it_reads(
     monkeypatch.setattr(runtime, "informer", noted)
     pages, seen = set(), set()
     for url in addresses(NAMES):
-        place = find_place(url)
-        if not isinstance(place, PagePlace):
+        place = resolve_page(url)
+        if not isinstance(place, PageRoute):
             continue
         view = resolve(url).view_name
         pages.add(view)

@@ -11,11 +11,11 @@ from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer
 from console.live.listview import ListView
 from console.live.mailbox import Mail
-from console.live.view import Known
+from console.live.view import ClientState
 from console.ui.decisions import Denied
-from console.ui.places import find_list
+from console.ui.places import resolve_list
 from console.ui.selection import ListQuery
-from console.ui.table import Table, rows, shape_of
+from console.ui.table import Table, build_table, columns_tag
 from console.ui.viewspec import ViewSpec
 from tests.informers import bring, preloaded, take_away
 from tests.live.conftest import URL
@@ -31,7 +31,7 @@ def mail(*names: str, namespace: str = "shop") -> Mail:
 
 
 def spec_of(query: str) -> ViewSpec:
-    place = find_list(URL + query)
+    place = resolve_list(URL + query)
     assert place is not None
     return place.spec
 
@@ -49,9 +49,9 @@ class Open:
         return self.live.update(mail, self.access)
 
     def page(self) -> Table:
-        return rows(ListQuery.of(self.spec, self.access), self.informer)
+        return build_table(ListQuery.of(self.spec, self.access), self.informer)
 
-    def catch_up(self, known: Known) -> list[str] | None:
+    def catch_up(self, known: ClientState) -> list[str] | None:
         assert self.live.update(NOTHING, self.access, anew=True) is not None
         return self.live.catch_up(known, self.access)
 
@@ -64,15 +64,15 @@ def view(informer: Informer[Any], query: str = "", access: FakeAccess | None = N
     return found
 
 
-def known(table: Table) -> Known:
-    return Known(table.etag, {row.key: row.signature for row in table.rows})
+def known(table: Table) -> ClientState:
+    return ClientState(table.etag, {row.key: row.signature for row in table.rows})
 
 
-def before(table: Table, rows: dict[str, str] | None) -> Known:
+def before(table: Table, rows: dict[str, str] | None) -> ClientState:
     """Return the state of a browser that has an earlier version of the list with the same columns
-    and these `rows`.
+    and these `build_table`.
     """
-    return Known(f"{shape_of(table.etag)}-old", rows)
+    return ClientState(f"{columns_tag(table.etag)}-old", rows)
 
 
 def kinds_of(frames: list[str]) -> list[str]:
@@ -270,7 +270,7 @@ def test_changes_in_other_projects_do_not_rebuild_the_table(
     def looked(*args: object) -> object:
         raise AssertionError("looked")
 
-    monkeypatch.setattr("console.live.listview.rows", looked)
+    monkeypatch.setattr("console.live.listview.build_table", looked)
     assert open_list.flush(mail("x", namespace="team-a")) == []
     with pytest.raises(AssertionError, match="looked"):
         open_list.flush(mail("p-01"))
@@ -285,7 +285,7 @@ def test_changes_in_invisible_projects_do_not_rebuild_the_table(
     def looked(*args: object) -> object:
         raise AssertionError("looked")
 
-    monkeypatch.setattr("console.live.listview.rows", looked)
+    monkeypatch.setattr("console.live.listview.build_table", looked)
     assert open_list.flush(mail("s", namespace="secret")) == []
     with pytest.raises(AssertionError, match="looked"):
         open_list.flush(mail("a", namespace="team-a"))
@@ -347,14 +347,16 @@ def test_rows_in_another_order_are_reordered() -> None:
     "stranger",
     [
         lambda table: before(table, None),
-        lambda table: Known("", {}),
-        lambda table: Known("", {"shop/p-00": "x"}),
+        lambda table: ClientState("", {}),
+        lambda table: ClientState("", {"shop/p-00": "x"}),
         lambda table: before(table, {f"shop/q-{n}": "x" for n in range(101)}),
-        lambda table: Known("other-columns", {"shop/p-00": "x"}),
+        lambda table: ClientState("other-columns", {"shop/p-00": "x"}),
     ],
     ids=["no-rows", "cold", "no-etag", "too-many", "other-columns"],
 )
-def test_viewer_that_does_not_send_its_rows_must_fetch(stranger: Callable[[Table], Known]) -> None:
+def test_viewer_that_does_not_send_its_rows_must_fetch(
+    stranger: Callable[[Table], ClientState],
+) -> None:
     open_list = view(world(1))
     assert open_list.catch_up(before(open_list.page(), {"shop/p-00": "x"})) is not None
     assert open_list.catch_up(stranger(open_list.page())) is None

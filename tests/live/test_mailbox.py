@@ -4,7 +4,7 @@ import pytest
 
 from console.kube.gvr import EVENTS, PODS, Key
 from console.live.counters import counters
-from console.live.mailbox import Mail, Mailbox, Slot
+from console.live.mailbox import ChangeReceiver, Mail, Mailbox
 
 A, B, C = Key("ns", "a"), Key("ns", "b"), Key("ns", "c")
 
@@ -86,7 +86,9 @@ def test_changes_of_other_types_are_delivered_by_type() -> None:
     [lambda slot: slot.mark([A]), lambda slot: slot.mark_state(), lambda slot: slot.overflow()],
     ids=["a-key", "freshness", "too-many-keys"],
 )
-def test_every_change_of_another_type_is_delivered_by_type(tell: Callable[[Slot], None]) -> None:
+def test_every_change_of_another_type_is_delivered_by_type(
+    tell: Callable[[ChangeReceiver], None],
+) -> None:
     """A panel of such objects is updated even if too many of them changed to list the keys."""
     bell = Bell()
     mailbox = Mailbox(bell)

@@ -9,10 +9,10 @@ from console.kube.current import get_runtime
 from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
 from console.live.sharedviews import get_shared_views
-from console.ui.places import find_list
+from console.ui.places import resolve_list
 from console.ui.selection import ListQuery
-from console.ui.table import rows
-from rbac.current import no_host
+from console.ui.table import build_table
+from rbac.current import unset_host_cluster
 from tests.informers import bring, take_away
 from tests.kinds.test_custom_kinds import WIDGETS, World, column, definition, widget
 from tests.kinds.world import encoded
@@ -30,7 +30,7 @@ def world() -> Iterator[World]:
     world.define(definition("widgets.x.org", column("Size", ".spec.size", "integer")))
     world.put(HULL)
     yield world
-    no_host()
+    unset_host_cluster()
 
 
 @pytest.fixture
@@ -50,10 +50,10 @@ def changed(version: int, **spec: Any) -> dict[str, Any]:
 
 async def follow(browser: Browser) -> None:
     """Subscribe like a page that was just loaded."""
-    place = find_list(URL)
+    place = resolve_list(URL)
     assert place is not None
     await browser.subscribe(
-        URL, rows(ListQuery.of(place.spec, admin()), get_runtime().informer(WIDGETS)).etag
+        URL, build_table(ListQuery.of(place.spec, admin()), get_runtime().informer(WIDGETS)).etag
     )
     assert 'id="freshness"' in await browser.html()
     assert await browser.quiet()

@@ -15,11 +15,11 @@ from console.kube.informer import Informer
 from console.live.mailbox import Mail
 from console.live.pageview import PageView
 from console.live.sharedviews import get_shared_views
-from console.live.view import Known
+from console.live.view import ClientState
 from console.ui.access import Access
 from console.ui.decisions import Denied
-from console.ui.following import Following
-from console.ui.places import PagePlace, find_place
+from console.ui.following import LivePage
+from console.ui.places import PageRoute, resolve_page
 from console.views.page import page
 from tests.informers import bring, take_away
 from tests.live.conftest import Browser, Browsers
@@ -49,7 +49,7 @@ def _look(access: Access, params: QueryDict, name: str) -> object:
     return {"restarts": entry.projection.restarts, "wide": params.get("wide")}
 
 
-@page("GET", follows=Following(_types, _check, _look))
+@page("GET", follows=LivePage(_types, _check, _look))
 async def _page(request: HttpRequest, name: str) -> HttpResponse:
     return HttpResponse()
 
@@ -62,9 +62,9 @@ def _pages(settings: Settings) -> None:
     settings.ROOT_URLCONF = "tests.live.test_pages"
 
 
-def place_of(url: str = URL) -> PagePlace:
-    place = find_place(url)
-    assert isinstance(place, PagePlace)
+def place_of(url: str = URL) -> PageRoute:
+    place = resolve_page(url)
+    assert isinstance(place, PageRoute)
     return place
 
 
@@ -76,7 +76,7 @@ def opened(pods: Informer[Any], url: str = URL) -> PageView:
 
 def test_page_is_found_by_the_route_of_its_view() -> None:
     assert place_of().types == (PODS, NAMESPACES)
-    assert find_place("/restarts/none") is None
+    assert resolve_page("/restarts/none") is None
     with override("en"):
         narrow, wide = place_of().etag(admin()), place_of(f"{URL}?wide=1").etag(admin())
     assert narrow != wide
@@ -95,7 +95,7 @@ def test_refresh_is_requested_only_if_the_content_changed(pods: Informer[Any]) -
     view.update(Mail(types=frozenset({NAMESPACES})), admin())
     assert view.reshaped
     assert view.catch_up(had, admin()) is None
-    assert view.catch_up(Known(), admin()) is None
+    assert view.catch_up(ClientState(), admin()) is None
     view.update(Mail(), admin())
     assert not view.reshaped
 

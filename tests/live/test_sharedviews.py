@@ -17,13 +17,13 @@ from console.live.frames import rows_frame
 from console.live.sessionmonitor import get_session_monitor
 from console.live.sharedview import SharedView
 from console.live.sharedviews import get_shared_views
-from console.live.view import Known
+from console.live.view import ClientState
 from console.ui.access import Access
 from console.ui.clusters import Cluster
-from console.ui.places import find_list
+from console.ui.places import resolve_list
 from console.ui.selection import ListQuery
-from console.ui.table import rows
-from rbac.current import use_host
+from console.ui.table import build_table
+from rbac.current import set_host_cluster
 from tests.informers import bring, preloaded, take_away
 from tests.live.conftest import URL, Browser, Browsers
 from tests.staticruntime import StaticRuntime
@@ -60,7 +60,7 @@ async def test_shared_view_is_computed_and_rendered_once(
 ) -> None:
     several = await followers(browsers, 5)
     assert len(get_shared_views()) == 1
-    tables = Calls(monkeypatch, "console.live.listview.rows", rows)
+    tables = Calls(monkeypatch, "console.live.listview.build_table", build_table)
     drawn = Calls(monkeypatch, "console.live.frames.rows_frame", rows_frame)
     bring(pods, pod("web-1", restarts=8))
     frames = [await browser.html() for browser in several]
@@ -120,11 +120,11 @@ async def test_frame_is_held_back_if_permissions_change_while_it_is_rendered(
         assert await browser.quiet()
 
     def grown(*args: Any) -> Any:
-        monkeypatch.setattr("console.live.listview.rows", rows)
+        monkeypatch.setattr("console.live.listview.build_table", build_table)
         narrow[0].list_in = {"team-a", "shop"}
-        return rows(*args)
+        return build_table(*args)
 
-    monkeypatch.setattr("console.live.listview.rows", grown)
+    monkeypatch.setattr("console.live.listview.build_table", grown)
     bring(pods, pod("api-1", "team-a", waiting="ImagePullBackOff", restarts=71))
     assert 'data-key="shop/web-1"' in await first.html()
     found = [await second.frame() for _ in range(4)]
@@ -207,10 +207,10 @@ class Watcher:
 async def test_ended_subscription_receives_no_further_frames(
     pods: Informer[Any], again: bool
 ) -> None:
-    place = find_list(URL)
+    place = resolve_list(URL)
     assert place is not None
     shared_views, first, second = get_shared_views(), Watcher(), Watcher()
-    known = Known(rows(ListQuery.of(place.spec, admin()), pods).etag)
+    known = ClientState(build_table(ListQuery.of(place.spec, admin()), pods).etag)
     for watcher in (first, second):
         shared_views.join_view(watcher, place, "en", known)
     shared = first.shared_view
@@ -244,7 +244,7 @@ async def test_failing_shared_view_closes_only_its_websockets(
     def broken(*args: object) -> object:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("console.live.listview.find_row", broken)
+    monkeypatch.setattr("console.live.listview.row_of", broken)
     take_away(pods, pod("web-2"))
     for browser in pair:
         error = await browser.control()
@@ -313,7 +313,7 @@ class Arriving(Informer[Any]):
 def use_pods(pods: Informer[Any]) -> None:
     namespaces = preloaded(NAMESPACES, [namespace("shop")])
     bindings = preloaded(ROLE_BINDINGS)
-    use_host(StaticRuntime({PODS: pods, NAMESPACES: namespaces, ROLE_BINDINGS: bindings}))
+    set_host_cluster(StaticRuntime({PODS: pods, NAMESPACES: namespaces, ROLE_BINDINGS: bindings}))
 
 
 async def test_viewers_waiting_for_the_first_list_see_why_it_is_missing(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.live.subscribe import BadMessage, language, read_message
-from console.live.view import Known
+from console.live.view import ClientState
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -33,7 +33,7 @@ def test_valid_subscription_is_parsed() -> None:
     assert found is not None
     assert (found.place.url, found.known, found.lang) == (
         "/clusters/host/pods?q=a",
-        Known("e"),
+        ClientState("e"),
         "zh-hans",
     )
 

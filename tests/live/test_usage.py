@@ -8,7 +8,7 @@ import pytest
 from console.kube.errors import NotFound
 from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
 from console.kube.informer import Informer
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.live.conftest import Browsers
 from tests.pages.overview.world import Measuring, pod_usage
@@ -31,9 +31,9 @@ def runtime(
     found = StaticRuntime(
         {PODS: pods, NAMESPACES: namespaces, ROLE_BINDINGS: bindings}, metrics=metrics
     )
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 async def test_rows_with_changed_usage_are_sent(

@@ -11,7 +11,7 @@ from console.kube.runtime import Runtime
 from console.ui.links import log_url
 from devcluster.audit import RequestRecord
 from devcluster.server import DevCluster
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.controlplane.waiting import eventually
 from tests.devcluster.conftest import Api, Obj
 from tests.kube.clusters import live
@@ -93,9 +93,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.fixture
 def world(made: World) -> Iterator[World]:
-    use_host(made.runtime)
+    set_host_cluster(made.runtime)
     yield made
-    no_host()
+    unset_host_cluster()
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.logs.colours import plain, runs
+from console.logs.colours import strip_escapes, styled_text
 
 #: Sequences that control a terminal, and the text that remains.
 HARMLESS = {
@@ -41,13 +41,13 @@ HARMLESS = {
 
 
 def text_of(line: str) -> str:
-    return "".join(run.text for run in runs(line))
+    return "".join(run.text for run in styled_text(line))
 
 
 @pytest.mark.parametrize(("line", "left"), HARMLESS.items())
 def test_terminal_control_sequences_are_removed(line: str, left: str) -> None:
-    assert text_of(line) == left == plain(line)
-    assert {run.classes for run in runs(line)} <= {""}
+    assert text_of(line) == left == strip_escapes(line)
+    assert {run.classes for run in styled_text(line)} <= {""}
 
 
 @pytest.mark.parametrize(
@@ -77,12 +77,12 @@ def test_terminal_control_sequences_are_removed(line: str, left: str) -> None:
     ],
 )
 def test_colors_and_weights_become_known_classes(codes: str, classes: str) -> None:
-    (run,) = runs(f"\x1b[{codes}mtext")
+    (run,) = styled_text(f"\x1b[{codes}mtext")
     assert (run.classes, run.text) == (classes, "text")
 
 
 def test_styles_continue_until_they_change() -> None:
-    found = [(run.classes, run.text) for run in runs("a\x1b[1;32mb\x1b[22mc\x1b[0md")]
+    found = [(run.classes, run.text) for run in styled_text("a\x1b[1;32mb\x1b[22mc\x1b[0md")]
     assert found == [("", "a"), ("sgr-bold sgr-green", "b"), ("sgr-green", "c"), ("", "d")]
 
 
@@ -92,6 +92,6 @@ def test_invisible_characters_are_shown_as_code_points() -> None:
 
 @given(st.text(alphabet=st.sampled_from("\x1b[]0;:m31\x07\\\x9b\x9dPab \u202e")))
 def test_output_never_contains_control_characters(line: str) -> None:
-    for run in runs(line):
+    for run in styled_text(line):
         assert run.text.replace("\t", "").isprintable()
         assert all(name.startswith("sgr-") for name in run.classes.split())

@@ -8,7 +8,7 @@ import pytest
 
 from console.kube.gvr import PODS
 from console.logs.feed import Feed, feeding
-from console.logs.following import Follower, Note
+from console.logs.following import Follower, FollowNote
 from console.logs.query import LogQuery
 from console.ui.decisions import Denied
 
@@ -16,8 +16,8 @@ from console.ui.decisions import Denied
 class Ending:
     """A log that returns one line and then raises Denied."""
 
-    async def events(self) -> AsyncGenerator[Note, None]:
-        yield Note("a line that nobody may read any more")
+    async def events(self) -> AsyncGenerator[FollowNote, None]:
+        yield FollowNote("a line that nobody may read any more")
         # The reader collects further lines for a moment.
         for _turn in range(5):
             await asyncio.sleep(0)

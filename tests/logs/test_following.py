@@ -15,10 +15,10 @@ from console.kube.errors import Forbidden
 from console.live.limits import SocketCap
 from console.live.routing import websocket_application
 from console.live.sessionmonitor import get_session_monitor
-from console.logs.consumer import UNREAD, LogConsumer
+from console.logs.consumer import MAX_UNACKNOWLEDGED, LogConsumer
 from console.logs.following import Follower
-from console.logs.runs import Run
-from console.streams.stream import Stream
+from console.logs.runs import ContainerRun
+from console.streams.stream import ResponseStream
 from console.ui.clusters import clusters
 from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION
@@ -138,7 +138,7 @@ async def test_client_that_does_not_acknowledge_pauses_the_stream_without_loss(
         unread = 0
         while not await browser.socket.receive_nothing(timeout=0.5):
             unread += len(json.dumps(await browser.hear()))
-        assert UNREAD < unread < 3 * UNREAD
+        assert MAX_UNACKNOWLEDGED < unread < 3 * MAX_UNACKNOWLEDGED
         held = len(browser.lines)
         browser.answers = True
         await browser.socket.send_to(text_data=json.dumps({"ack": 10**6}))
@@ -171,7 +171,7 @@ def _follow_never(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every followed log end immediately, so that the console must reopen it."""
     followed = Follower._followed
 
-    def never(self: Follower, run: Run) -> list[tuple[str, str]]:
+    def never(self: Follower, run: ContainerRun) -> list[tuple[str, str]]:
         return [one for one in followed(self, run) if one[0] != "follow"]
 
     monkeypatch.setattr(Follower, "_followed", never)
@@ -182,8 +182,8 @@ async def test_follow_requests_back_off_if_the_node_cannot_follow(
 ) -> None:
     """A kubelet without free inotify watches ends each followed log immediately."""
     path = world.start(world.pod("crowded", **{RATE_ANNOTATION: "50"}))
-    monkeypatch.setattr("console.logs.following.LEAST_WAIT", 0.02)
-    monkeypatch.setattr("console.logs.following.MOST_WAIT", 0.1)
+    monkeypatch.setattr("console.logs.following.MIN_RETRY_WAIT", 0.02)
+    monkeypatch.setattr("console.logs.following.MAX_RETRY_WAIT", 0.1)
     waits: list[float] = []
     pause = Follower._pause
 
@@ -205,12 +205,12 @@ async def test_forbidden_responses_are_retried_while_permissions_load(
 ) -> None:
     """A restarted kube-apiserver refuses permitted requests for a moment after each start."""
     path = world.start(world.pod("forbidden", **{RATE_ANNOTATION: "50"}))
-    monkeypatch.setattr("console.logs.following.LEAST_WAIT", 0.02)
+    monkeypatch.setattr("console.logs.following.MIN_RETRY_WAIT", 0.02)
     # Of two consecutive requests, the second succeeds.
-    monkeypatch.setattr("console.logs.following.FORBIDDEN", 0.0)
-    opened, asked = Stream.open, 0
+    monkeypatch.setattr("console.logs.following.FORBIDDEN_RETRY_SECONDS", 0.0)
+    opened, asked = ResponseStream.open, 0
 
-    async def every_second_time(self: Stream) -> None:
+    async def every_second_time(self: ResponseStream) -> None:
         nonlocal asked
         asked += 1
         if asked % 2 == 0:
@@ -218,7 +218,7 @@ async def test_forbidden_responses_are_retried_while_permissions_load(
         await opened(self)
 
     _follow_never(monkeypatch)
-    monkeypatch.setattr(Stream, "open", every_second_time)
+    monkeypatch.setattr(ResponseStream, "open", every_second_time)
     async with following(Browser(f"{path}?tail=1")) as browser:
         while asked < 6:
             await browser.until(len(browser.lines) + 1)

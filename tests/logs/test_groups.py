@@ -178,7 +178,7 @@ async def test_service_log_contains_the_selected_pods(world: World) -> None:
 
 
 async def test_limit_of_pods_is_reported(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(targets, "MOST", 2)
+    monkeypatch.setattr(targets, "MAX_LOGS", 2)
     path = started(world, "crowd", 3)
     html = await get(path)
     assert "Showing logs of the newest 2 pods. 1 older pods are not included." in html

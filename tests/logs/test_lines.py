@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.logs.lines import Line, Splitter
+from console.logs.lines import LogLine, Splitter
 
 STAMP = "2026-11-24T10:12:38.114000001Z"
 
 
-def split(*pieces: bytes, longest: int = 1000) -> list[Line]:
+def split(*pieces: bytes, longest: int = 1000) -> list[LogLine]:
     splitter = Splitter(longest)
     found = [line for piece in pieces for line in splitter.feed(piece)]
     return [*found, *splitter.end()]
@@ -16,7 +16,7 @@ def split(*pieces: bytes, longest: int = 1000) -> list[Line]:
 
 def test_line_consists_of_timestamp_and_text() -> None:
     data = f"{STAMP} hello\n{STAMP} \nno moment\n".encode()
-    assert split(data) == [Line(STAMP, b"hello"), Line(STAMP, b""), Line("", b"no moment")]
+    assert split(data) == [LogLine(STAMP, b"hello"), LogLine(STAMP, b""), LogLine("", b"no moment")]
 
 
 def test_invalid_utf_8_is_replaced() -> None:
@@ -26,8 +26,8 @@ def test_invalid_utf_8_is_replaced() -> None:
 
 def test_long_line_is_truncated_and_marked() -> None:
     first, second = split(f"{STAMP} ".encode() + b"x" * 50 + b"\nrest\n", longest=10)
-    assert first == Line(STAMP, b"x" * 10, 40)
-    assert second == Line("", b"rest")
+    assert first == LogLine(STAMP, b"x" * 10, 40)
+    assert second == LogLine("", b"rest")
 
 
 @given(st.binary(max_size=200), st.lists(st.integers(0, 200)))

@@ -10,7 +10,7 @@ import pytest
 from console.kube.gvr import NAMESPACES, PODS, Key
 from console.kube.runtime import Runtime
 from console.ui.clusters import clusters
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.controlplane.waiting import eventually
 from tests.depth import number
 from tests.kube.clusters import live
@@ -46,10 +46,10 @@ def console(real_node: RealNode) -> Iterator[Runtime]:
     try:
         runtime.require([NAMESPACES, PODS])
         eventually(lambda: live(runtime.informer(PODS)), "pods are known")
-        use_host(runtime)
+        set_host_cluster(runtime)
         yield runtime
     finally:
-        no_host()
+        unset_host_cluster()
         runtime.stop()
         cluster.kubectl("delete", "clusterrolebinding", "logs-admins")
 

@@ -9,7 +9,7 @@ import pytest
 
 from console.audit.models import AuditRecord
 from console.kube.gvr import PODS, Key
-from console.logs.shown import BEFORE
+from console.logs.shown import LINES_BEFORE
 from console.ui.links import log_url
 from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION
@@ -211,7 +211,7 @@ async def test_link_to_a_line_shows_it_with_surrounding_lines(world: World) -> N
     at = whole[3000]
     html = await get(f"{path}?timestamps=1&q=level=info&tail=100&at={at}")
     found = re.findall(r'<li class="log-line"[^>]*id="(\S+?)"', html)
-    assert sum(stamp < at for stamp in found) == BEFORE
+    assert sum(stamp < at for stamp in found) == LINES_BEFORE
     assert sum(stamp >= at for stamp in found) == 100
     assert all("level=info" in line for line in shown(html))
     assert "data-log-url" not in html and "Back to the newest lines" in html

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import pytest
 from django.http import QueryDict
 
-from console.logs.lines import Line
-from console.logs.picking import BELONGING, Entry, Levels, Picker
+from console.logs.lines import LogLine
+from console.logs.picking import MAX_CONTINUATION_LINES, LevelDetector, LineFilter, LogEntry
 from console.logs.query import BadQuery, LogQuery, read_query
 
 
 def picked(query: LogQuery, lines: Sequence[str]) -> list[str]:
     """Return the lines shown: matches with `>`, context lines with a space, omitted lines as `…`."""
-    picker, levels, found = Picker(query), Levels(), []
+    picker, levels, found = LineFilter(query), LevelDetector(), []
     for text in lines:
-        line = Line("", text.encode())
-        for one in picker.next(Entry(0, line, levels.next(line))):
+        line = LogLine("", text.encode())
+        for one in picker.next(LogEntry(0, line, levels.next(line))):
             if one.gap:
                 found.append("…")
             found.append((">" if one.found else " ") + one.entry.line.text)
@@ -47,8 +47,8 @@ def test_continuation_lines_have_the_level_of_the_previous_line() -> None:
     assert picked(LogQuery(level="error"), LINES) == ["…", ">level=error boom", ">  at x"]
     trace = ["panic: x", "", "goroutine 1 [running]:", "main.main()", "\t/src/main.go:41 +0x1d4"]
     assert picked(LogQuery(level="error"), [*trace, "GET / 200"]) == [f">{one}" for one in trace]
-    many = ["level=error x", *[" y"] * (BELONGING + 10)]
-    assert len(picked(LogQuery(level="error"), many)) == 1 + BELONGING
+    many = ["level=error x", *[" y"] * (MAX_CONTINUATION_LINES + 10)]
+    assert len(picked(LogQuery(level="error"), many)) == 1 + MAX_CONTINUATION_LINES
     worse = picked(LogQuery(level="info"), ["level=debug x", "level=warn y"])
     assert worse == ["…", ">level=warn y"]
 

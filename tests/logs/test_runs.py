@@ -12,8 +12,8 @@ import pytest
 
 from console.kube.gvr import PODS
 from console.logs import following as words
-from console.logs.runs import Runs
-from console.streams.stream import Stream
+from console.logs.runs import ContainerRuns
+from console.streams.stream import ResponseStream
 from devcluster.logs.runs import TEXT_ANNOTATION
 from tests.contract.pages import known
 from tests.devcluster.conftest import Obj
@@ -98,10 +98,10 @@ async def test_unterminated_last_line_arrives_at_the_end_of_the_run(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Some container runtimes pass the last output of a program on without a line ending."""
-    pod, read = Pod(world, "unended"), Stream.read
-    held: dict[Stream, bytes] = {}
+    pod, read = Pod(world, "unended"), ResponseStream.read
+    held: dict[ResponseStream, bytes] = {}
 
-    async def without_the_last_end(self: Stream) -> bytes:
+    async def without_the_last_end(self: ResponseStream) -> bytes:
         piece = await read(self)
         if not piece:
             return b""
@@ -110,7 +110,7 @@ async def test_unterminated_last_line_arrives_at_the_end_of_the_run(
         held[self] = given[len(whole) :]
         return whole
 
-    monkeypatch.setattr(Stream, "read", without_the_last_end)
+    monkeypatch.setattr(ResponseStream, "read", without_the_last_end)
     async with following(Browser(pod.path)) as browser:
         await begun(browser)
         pod.says(0, running(0))
@@ -147,7 +147,7 @@ def ahead(
     how = (running(number), ended(number - 1)) if state is None else (state, ended(number))
     opened, told = words.Follower._opened, False
 
-    async def open_(self: words.Follower, params: Sequence[tuple[str, str]]) -> Stream:
+    async def open_(self: words.Follower, params: Sequence[tuple[str, str]]) -> ResponseStream:
         nonlocal told
         if not told and previous == (("previous", "true") in params):
             told = True
@@ -191,7 +191,7 @@ async def test_continuing_run_is_not_mistaken_for_its_predecessor(
     """The run in the pod status ends before its own log is opened, and the next run writes nothing
     more and doesn't end.
     """
-    monkeypatch.setattr(words, "LATE", 0.1)
+    monkeypatch.setattr(words, "CLOSE_AFTER", 0.1)
     pod = Pod(world, "hastiest")
     pod.says(0, running(0))
     ahead(monkeypatch, pod, 1, previous=False)
@@ -205,11 +205,11 @@ async def test_unread_lines_of_a_slow_reader_arrive_after_the_next_run_is_report
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The log of a finished run is closed some time after the log of the next run was opened."""
-    monkeypatch.setattr(words, "LATE", 0.1)
-    pod, read = Pod(world, "slow"), Stream.read
-    slow: list[Stream] = []
+    monkeypatch.setattr(words, "CLOSE_AFTER", 0.1)
+    pod, read = Pod(world, "slow"), ResponseStream.read
+    slow: list[ResponseStream] = []
 
-    async def half(self: Stream) -> bytes:
+    async def half(self: ResponseStream) -> bytes:
         if self not in slow:
             piece = await read(self)
             if slow:
@@ -224,7 +224,7 @@ async def test_unread_lines_of_a_slow_reader_arrive_after_the_next_run_is_report
         return b""
 
     pod.says(0, running(0))
-    monkeypatch.setattr(Stream, "read", half)
+    monkeypatch.setattr(ResponseStream, "read", half)
     async with following(Browser(pod.path)) as browser:
         await browser.until(1)
         pod.says(1, running(1), ended(0))
@@ -242,9 +242,9 @@ async def test_first_run_lost_before_the_second_is_reported_is_marked_as_missing
     otherwise it only sees the third run.
     """
     pod = Pod(world, f"first-{hears}".lower())
-    changed, third_is_told = Runs.changed, asyncio.Event()
+    changed, third_is_told = ContainerRuns.changed, asyncio.Event()
 
-    async def changed_late(self: Runs, seconds: float | None = None) -> None:
+    async def changed_late(self: ContainerRuns, seconds: float | None = None) -> None:
         await third_is_told.wait()
         await changed(self, seconds)
 
@@ -252,7 +252,7 @@ async def test_first_run_lost_before_the_second_is_reported_is_marked_as_missing
         await begun(browser)
         ahead(monkeypatch, pod, 1, previous=False, state=WAITS)
         if not hears:
-            monkeypatch.setattr(Runs, "changed", changed_late)
+            monkeypatch.setattr(ContainerRuns, "changed", changed_late)
         pod.says(0, running(0))
         await noted(browser, LOST)
         assert browser.lines == pod.lines()

@@ -22,8 +22,8 @@ import pytest
 from console.kube.errors import BadRequest
 from console.kube.gvr import Key
 from console.logs import following, runs
-from console.logs.following import FRESH, Batch, Follower, Position
-from console.logs.opening import Viewer, Wanted
+from console.logs.following import NEW_POD_RUNS, FollowedLines, Follower, LogPosition
+from console.logs.opening import ContainerLog, LogViewer
 from console.logs.query import LogQuery
 from tests.depth import SEED, number
 
@@ -231,11 +231,13 @@ def stamp(at: float) -> str:
     return f"{BEGIN + timedelta(seconds=int(at)):%Y-%m-%dT%H:%M:%S}.{at % 1 * 1e9:09.0f}Z"
 
 
-def follower(container: Container, query: LogQuery, at: Position | None = None) -> Follower:
+def follower(container: Container, query: LogQuery, at: LogPosition | None = None) -> Follower:
     viewer = SimpleNamespace(
         cluster=SimpleNamespace(runtime=container), order=lambda _wanted, params: params
     )
-    return Follower(cast("Viewer", viewer), Wanted(Key("default", "p"), "a", "p"), query, at)
+    return Follower(
+        cast("LogViewer", viewer), ContainerLog(Key("default", "p"), "a", "p"), query, at
+    )
 
 
 class Browser:
@@ -245,7 +247,7 @@ class Browser:
 
     def __init__(self, container: Container, query: LogQuery) -> None:
         self._container, self._query = container, query
-        self._at: Position | None = None
+        self._at: LogPosition | None = None
         self.first = 0
         self.lines: list[int] = []
         self.notes: list[str] = []
@@ -270,7 +272,7 @@ class Browser:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 async for event in follower(self._container, self._query, self._at).events():
-                    if isinstance(event, Batch):
+                    if isinstance(event, FollowedLines):
                         self.lines += [int(line.text) for line, _level in event.lines]
                         self._at = event.position
                     else:
@@ -287,12 +289,12 @@ def test_each_line_arrives_once_or_is_reported_as_missing(
     container = Container(chance, calm=calm)
     query = LogQuery(container="a", tail=chance.choice([None, 500, 500]))
     browser = Browser(container, query)
-    monkeypatch.setattr(following, "Stream", lambda order, _over: Stream(container, order))
+    monkeypatch.setattr(following, "ResponseStream", lambda order, _over: Stream(container, order))
     monkeypatch.setattr(runs, "get_hub", lambda: container)
     with asyncio.Runner(loop_factory=_Loop) as runner:
         runner.run(browser.read(chance))
     assert browser.lines == sorted({*browser.lines})
-    whole = query.tail is None and browser.first < FRESH
+    whole = query.tail is None and browser.first < NEW_POD_RUNS
     due = [line for run in container.runs[0 if whole else browser.first :] for _, line in run.lines]
     assert browser.lines[-1:] == due[-1:]
     all_came, missing = {*due} <= {*browser.lines}, browser.notes.count(str(following.LOST))
@@ -308,10 +310,11 @@ async def test_reader_waits_for_a_log_that_is_being_opened(
     begun, may = asyncio.Event(), asyncio.Event()
     stream = SimpleNamespace(close_soon=lambda: None)
     first, second = (
-        following._Part(cast("Any", stream), runs.Run(str(one), one), None, 0.0) for one in (1, 2)
+        following._OpenRun(cast("Any", stream), runs.ContainerRun(str(one), one), None, 0.0)
+        for one in (1, 2)
     )
 
-    async def opened(_last: runs.Run) -> following._Part:
+    async def opened(_last: runs.ContainerRun) -> following._OpenRun:
         begun.set()
         await may.wait()
         found._ahead.append(second)

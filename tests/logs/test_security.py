@@ -9,8 +9,8 @@ import pytest
 
 from console.live.limits import MAX_MESSAGE
 from console.logs.consumer import LogConsumer
-from console.logs.lines import Line
-from console.logs.picking import Entry, Picker
+from console.logs.lines import LogLine
+from console.logs.picking import LineFilter, LogEntry
 from console.logs.query import LogQuery
 from devcluster.logs.runs import TEXT_ANNOTATION
 from tests.controlplane.waiting import eventually
@@ -83,11 +83,13 @@ async def test_pod_name_cannot_redirect_the_request(world: World, name: str) -> 
 
 async def test_search_text_is_not_a_regular_expression() -> None:
     """Compiling this text as a pattern would cause catastrophic backtracking."""
-    picker = Picker(LogQuery(search="(a+)+$"))
+    picker = LineFilter(LogQuery(search="(a+)+$"))
     lines = ["a" * 16_000 + "!", "x(a+)+$"]
     begun = time.monotonic()
     found = [
-        [*picker.next(Entry(0, Line("", line.encode()), ""))] for line in lines for _ in range(100)
+        [*picker.next(LogEntry(0, LogLine("", line.encode()), ""))]
+        for line in lines
+        for _ in range(100)
     ]
     assert [bool(one) for one in found] == [False] * 100 + [True] * 100
     assert time.monotonic() - begun < 5

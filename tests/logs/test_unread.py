@@ -15,7 +15,7 @@ import pytest
 
 from bench.memory import read
 from console.live.limits import MAX_SOCKETS
-from console.streams.stream import SIZE
+from console.streams.stream import STREAM_QUOTA
 from devcluster.logs.runs import RATE_ANNOTATION
 from tests.browser.console import Console, Embedded, running
 from tests.controlplane.waiting import eventually
@@ -119,7 +119,7 @@ async def test_clients_that_read_nothing_use_bounded_memory(
             grown = read("VmRSS", pid) - before
             # Each connection received as much as fits its buffers.
             assert all(len(one.recv(4096, socket.MSG_PEEK)) > 1000 for one in stuck)
-    assert grown < STUCK * SIZE, f"{grown / STUCK / 1024:.0f} KiB each"
+    assert grown < STUCK * STREAM_QUOTA, f"{grown / STUCK / 1024:.0f} KiB each"
 
 
 async def test_clients_that_disconnect_immediately_release_their_slots(console: Console) -> None:

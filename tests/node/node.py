@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from tests.controlplane.api import Answer
+from tests.controlplane.api import Response
 from tests.controlplane.build import Report, ensure
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.component import Component
@@ -248,7 +248,7 @@ class RealNode:
         return [line.split(" ", 3)[3] for line in self._box.run("cat", path).splitlines()]
 
 
-def _uids(answer: Answer) -> set[str]:
+def _uids(answer: Response) -> set[str]:
     """Return the UIDs of the objects of a list."""
     return {one["metadata"]["uid"] for one in answer.json()["items"] or ()}
 

@@ -16,7 +16,7 @@ from console.kube.runtime import Runtime
 from console.ui.clusters import clusters
 from console.ui.links import action_url
 from rbac.authorizer import SOURCES
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.contract.pages import Page
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import live
@@ -44,10 +44,10 @@ def console_for(node: RealNode, rights: Rights, types: Collection[GVR]) -> Itera
     try:
         runtime.require([NAMESPACES, *types])
         eventually(lambda: all(live(runtime.informer(gvr)) for gvr in types), "all is known")
-        use_host(runtime)
+        set_host_cluster(runtime)
         yield runtime
     finally:
-        no_host()
+        unset_host_cluster()
         runtime.stop()
         node.cluster.kubectl("delete", "-f", "-", input=body)
 

@@ -8,7 +8,7 @@ import pytest
 from console.kube.gvr import PODS, Key
 from console.kube.runtime import Runtime
 from console.terminals.held import get_terminals
-from console.ui.links import starting_url, terminal_url
+from console.ui.links import container_startup_url, terminal_url
 from tests.contract.grants import rule
 from tests.contract.pages import Page
 from tests.contract.test_service_actions import drawn
@@ -73,7 +73,7 @@ async def test_users_with_permission_can_debug_a_running_pod(
         sent = {**drawn(await page.asks()), "image": IMAGE, "target": "app", "command": "sh"}
         answer = await page.does(**sent)
         name, url = sent["name"], answer["Location"]
-        assert url == starting_url("host", key, name)
+        assert url == container_startup_url("host", key, name)
         eventually(lambda: "running" in state(console, key.name, name), "it runs")
         answer = await page.client().get(url)
         terminal = terminal_url("host", "pods", key, name, attach=True)

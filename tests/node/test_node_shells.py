@@ -7,7 +7,7 @@ from pytest_django import Settings
 
 from console.kube.gvr import NODES, PODS, Key
 from console.kube.runtime import Runtime
-from console.shells.sweeping import sweep
+from console.shells.sweeping import delete_leftover_pods
 from console.terminals.held import get_terminals
 from console.ui.nodes import shell
 from tests.contract.grants import rule
@@ -81,14 +81,14 @@ async def test_users_with_permission_get_a_root_shell(
     if who == "tom":
         # The user who opened the shell cannot delete its pod.
         eventually(lambda: is_so(running=False), "the shell has ended")
-        console.spawn(sweep(console)).result(timeout=20)
+        console.spawn(delete_leftover_pods(console)).result(timeout=20)
     eventually(lambda: pods.get(key) is None, "its pod is taken away")
 
 
 async def test_an_unused_node_shell_ends(
     real_node: RealNode, console: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shell, "WAITS", 2)
+    monkeypatch.setattr(shell, "ATTACH_TIMEOUT", 2)
     page = page_of(console, "ann", "shell", NODES, Key("", NAME))
     sent = drawn(await page.asks())
     await page.does(**sent)
@@ -99,7 +99,7 @@ async def test_an_unused_node_shell_ends(
         return entry is not None and bool(entry.projection.ended)
 
     eventually(has_ended, "the shell has ended")
-    console.spawn(sweep(console)).result(timeout=20)
+    console.spawn(delete_leftover_pods(console)).result(timeout=20)
     eventually(lambda: pods.get(key) is None, "its pod is taken away")
 
 

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from console.ui.columns import Target, target_url
+from console.ui.columns import LinkTarget, target_url
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
@@ -35,7 +35,7 @@ async def options(
 
 
 LIST = "/clusters/host"
-CART = target_url("host", Target("pods", "shop", "cart-1"))
+CART = target_url("host", LinkTarget("pods", "shop", "cart-1"))
 
 
 async def test_empty_query_offers_all_lists_and_commands(client_as: ClientAs) -> None:

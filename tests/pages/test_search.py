@@ -9,7 +9,7 @@ from django.utils.html import escape
 from console.kube.gvr import DEPLOYMENTS, GATEWAYS, PODS, SECRETS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.ui.columns import Target, target_url
+from console.ui.columns import LinkTarget, target_url
 from tests.informers import bring
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import pod
@@ -27,7 +27,7 @@ async def test_results_are_grouped_by_kind(client_as: ClientAs) -> None:
     html = await text_of(response)
     assert response.status_code == 200
     assert 'data-resource="pods" data-total="3"' in html
-    assert escape(target_url("host", Target("pods", "shop", "web-1"))) in html
+    assert escape(target_url("host", LinkTarget("pods", "shop", "web-1"))) in html
     assert 'value="web"' in html
 
 

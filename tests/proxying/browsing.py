@@ -9,9 +9,9 @@ from channels.testing import ApplicationCommunicator
 
 from console.live.flow import EXTENSION, Flow
 from console.proxying.application import ProxyApplication
-from console.proxying.keeping import Owner
+from console.proxying.keeping import PortOwner
 from console.ui.clusters import Cluster
-from console.ui.presence import Presence
+from console.ui.presence import UserSession
 from tests.ui.support import FakeAccess
 
 LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "accept": "text/html"}
@@ -24,14 +24,14 @@ class Person:
     access: FakeAccess = field(default_factory=lambda: FakeAccess("admin", get_in=None))
     alive: bool = True
 
-    def presence_of(self, owner: Owner) -> Presence:
+    def presence_of(self, owner: PortOwner) -> UserSession:
         async def lasts() -> bool:
             return self.alive
 
         def access_in(_cluster: Cluster) -> FakeAccess:
             return self.access
 
-        return Presence(lasts, access_in, owner.session)
+        return UserSession(lasts, access_in, owner.session)
 
 
 @dataclass

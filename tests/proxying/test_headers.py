@@ -4,14 +4,20 @@ import pytest
 
 from console.kube.gvr import PODS, Key
 from console.proxying.address import ProxyBase
-from console.proxying.gate import may_pass
-from console.proxying.headers import cookies_of, from_program, own_cookie, to_program, within
-from console.proxying.target import Target
+from console.proxying.gate import is_allowed
+from console.proxying.headers import (
+    cookies_of,
+    local_redirect,
+    request_headers,
+    response_headers,
+    session_cookie,
+)
+from console.proxying.target import ProxyTarget
 
 LABEL = "0123456789abcdef0123456789abcdef"
 BASE = ProxyBase("https", "ports.example.com", 443)
 ORIGIN = BASE.origin(LABEL)
-WEB = Target(PODS, Key("shop", "web-1"), 8080)
+WEB = ProxyTarget(PODS, Key("shop", "web-1"), 8080)
 CANARY = "canary"
 
 #: Headers that a browser may not set or a program may not see.
@@ -90,11 +96,11 @@ HOSTILE = (
 
 def sent(*headers: tuple[str, str]) -> list[tuple[str, str]]:
     raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
-    return list(to_program(raw, BASE, LABEL))
+    return list(request_headers(raw, BASE, LABEL))
 
 
 def back(*headers: tuple[str, str]) -> list[tuple[str, str]]:
-    return list(from_program(headers, BASE, WEB))
+    return list(response_headers(headers, BASE, WEB))
 
 
 def cookies(*texts: str) -> list[str]:
@@ -180,13 +186,13 @@ def test_number_of_cookies_is_limited() -> None:
 
 
 def test_console_cookie_is_host_only() -> None:
-    name, value = own_cookie(BASE, "x")
+    name, value = session_cookie(BASE, "x")
     assert (name, value) == (
         "Set-Cookie",
         "__Host-quarterdeck-port=x; Path=/; HttpOnly; SameSite=Lax; Secure",
     )
     demo = ProxyBase("http", "ports.localhost", 8000)
-    assert own_cookie(demo, "x")[1] == "quarterdeck-port=x; Path=/; HttpOnly; SameSite=Lax"
+    assert session_cookie(demo, "x")[1] == "quarterdeck-port=x; Path=/; HttpOnly; SameSite=Lax"
 
 
 def test_cookies_with_the_same_name_are_all_read() -> None:
@@ -217,7 +223,7 @@ def test_cookies_with_the_same_name_are_all_read() -> None:
     ],
 )
 def test_redirects_stay_within_the_program(location: str, found: str | None) -> None:
-    assert within(location, ORIGIN, WEB) == found
+    assert local_redirect(location, ORIGIN, WEB) == found
 
 
 @pytest.mark.parametrize(
@@ -226,7 +232,7 @@ def test_redirects_stay_within_the_program(location: str, found: str | None) -> 
 )
 def test_location_that_is_not_a_page_url_is_refused(location: str) -> None:
     with pytest.raises(ValueError, match=r"^$"):
-        within(location, ORIGIN, WEB)
+        local_redirect(location, ORIGIN, WEB)
 
 
 SITES = ("cross-site", "same-site", "same-origin", "none", None)
@@ -238,15 +244,15 @@ def test_cross_origin_request_of_another_port_is_refused(method: str, site: str 
     headers = {"sec-fetch-site": site} if site else {}
     reads = method in ("GET", "HEAD")
     allowed = {"same-origin", "none", None} if reads else {"same-origin"}
-    assert may_pass(method, headers, ORIGIN) is (site in allowed)
+    assert is_allowed(method, headers, ORIGIN) is (site in allowed)
     own, other = {"origin": ORIGIN}, {"origin": f"https://{'f' * 32}.ports.example.com"}
-    assert may_pass(method, {**headers, **own}, ORIGIN) is (site in {*allowed, None})
-    assert not may_pass(method, {**headers, **other}, ORIGIN)
-    assert not may_pass(method, {**headers, "origin": "null"}, ORIGIN)
+    assert is_allowed(method, {**headers, **own}, ORIGIN) is (site in {*allowed, None})
+    assert not is_allowed(method, {**headers, **other}, ORIGIN)
+    assert not is_allowed(method, {**headers, "origin": "null"}, ORIGIN)
 
 
 def test_links_may_be_followed_but_framing_is_refused() -> None:
     linked = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
-    assert may_pass("GET", {**linked, "sec-fetch-dest": "document"}, ORIGIN)
+    assert is_allowed("GET", {**linked, "sec-fetch-dest": "document"}, ORIGIN)
     for to in ("iframe", "frame", "object", "embed", "fencedframe"):
-        assert not may_pass("GET", {**linked, "sec-fetch-dest": to}, ORIGIN)
+        assert not is_allowed("GET", {**linked, "sec-fetch-dest": to}, ORIGIN)

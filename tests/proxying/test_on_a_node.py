@@ -11,9 +11,9 @@ import pytest
 
 from console.kube.gvr import NAMESPACES, PODS, SERVICES, Key
 from console.kube.runtime import Runtime
-from console.proxying.keeping import Owner, enter, open_port
-from console.proxying.target import Target
-from rbac.current import no_host, use_host
+from console.proxying.keeping import PortOwner, open_port, redeem_ticket
+from console.proxying.target import ProxyTarget
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import live
 from tests.logs.conftest import binding
@@ -107,25 +107,25 @@ def console(node: RealNode) -> Iterator[Runtime]:
     try:
         runtime.require([NAMESPACES, PODS])
         eventually(lambda: live(runtime.informer(PODS)), "pods are known")
-        use_host(runtime)
+        set_host_cluster(runtime)
         yield runtime
     finally:
-        no_host()
+        unset_host_cluster()
         runtime.stop()
 
 
 @pytest.fixture
 async def httpd(console: Runtime, browser: Browser) -> Browser:
-    await entered(browser, Target(PODS, Key("default", "httpd"), 8080))
+    await entered(browser, ProxyTarget(PODS, Key("default", "httpd"), 8080))
     return await answering(browser)
 
 
-async def entered(browser: Browser, target: Target, who: str = "admin") -> None:
+async def entered(browser: Browser, target: ProxyTarget, who: str = "admin") -> None:
     """Open a port and follow the link to it."""
-    owner = Owner(who, who, f"session-of-{who}", "host")
+    owner = PortOwner(who, who, f"session-of-{who}", "host")
     label, ticket = await asyncio.to_thread(open_port, owner, target, "")
     browser.host = f"{label}.ports.example.com"
-    cookie = await asyncio.to_thread(enter, label, ticket)
+    cookie = await asyncio.to_thread(redeem_ticket, label, ticket)
     browser.cookies = {"__Host-quarterdeck-port": cookie, "sid": "theirs"}
 
 
@@ -141,7 +141,7 @@ async def test_page_is_returned_unchanged(httpd: Browser) -> None:
     for path in ("/", "/index.html", "/?path=/cgi-bin/echo", "/index.html?watch=true&timeout=x"):
         answer = await httpd.get(path, accept="text/html")
         assert (answer.status, answer.text.strip()) == (200, PAGE), path
-    prefix = Target(PODS, Key("default", "httpd"), 8080).path
+    prefix = ProxyTarget(PODS, Key("default", "httpd"), 8080).path
     assert (await httpd.get(f"{prefix}/index.html")).text.strip() == PAGE
     again = await httpd.get("/index.html", if_none_match=answer.get("etag") or '"none"')
     assert again.status in (200, 304)
@@ -209,28 +209,28 @@ async def test_requests_end_with_the_session_the_permission_or_the_client(
 
 @pytest.mark.usefixtures("console")
 async def test_service_port_leads_to_its_pods(browser: Browser) -> None:
-    await entered(browser, Target(SERVICES, Key("default", "front"), 80))
+    await entered(browser, ProxyTarget(SERVICES, Key("default", "front"), 80))
     await answering(browser)
     assert (await browser.get("/", accept="text/html")).text.strip() == PAGE
-    await entered(browser, Target(SERVICES, Key("default", "front"), 81))
+    await entered(browser, ProxyTarget(SERVICES, Key("default", "front"), 81))
     answer = await browser.get("/", accept="text/html")
     assert answer.status == 503 and "81" in answer.text
 
 
 @pytest.mark.usefixtures("console")
 async def test_closed_port_and_missing_pod_are_reported(browser: Browser) -> None:
-    await entered(browser, Target(PODS, Key("default", "httpd"), 81))
+    await entered(browser, ProxyTarget(PODS, Key("default", "httpd"), 81))
     answer = await browser.get("/", accept="text/html")
     assert answer.status == 503 and "Nothing answers at port 81 of httpd." in answer.text
     assert "10.214" not in answer.text
-    await entered(browser, Target(PODS, Key("default", "nobody"), 80))
+    await entered(browser, ProxyTarget(PODS, Key("default", "nobody"), 80))
     answer = await browser.get("/", accept="text/html")
     assert answer.status == 404 and "nobody no longer exists." in answer.text
 
 
 @pytest.mark.parametrize("lost", ["get_in", "delete_in"], ids=["get", "create"])
 async def test_websocket_is_relayed(httpd: Browser, person: Person, lost: str) -> None:
-    await entered(httpd, Target(PODS, Key("default", "httpd"), 8081))
+    await entered(httpd, ProxyTarget(PODS, Key("default", "httpd"), 8081))
     socket = httpd.connect("/talk")
     await socket.send_input({"type": "websocket.connect"})
     opened = await socket.receive_output(10)
@@ -240,7 +240,7 @@ async def test_websocket_is_relayed(httpd: Browser, person: Person, lost: str) -
     assert await socket.receive_output(10) == {"type": "websocket.close", "code": 1008}
     person.access = FakeAccess("tenant", get_in=None)
     # A request that is not a websocket handshake must not open a raw connection.
-    await entered(httpd, Target(PODS, Key("default", "httpd"), 8080), "tenant")
+    await entered(httpd, ProxyTarget(PODS, Key("default", "httpd"), 8080), "tenant")
     socket = httpd.connect("/index.html")
     await socket.send_input({"type": "websocket.connect"})
     assert await socket.receive_output(10) == {"type": "websocket.close", "code": 1008}
@@ -251,11 +251,11 @@ async def test_kube_apiserver_checks_permissions_as_well(httpd: Browser, person:
     own = {"sec-fetch-site": "same-origin"}
     for who, reads, writes in (("tenant", 200, 403), ("stranger", 403, 403)):
         person.access = FakeAccess(who, get_in=None)
-        await entered(httpd, Target(PODS, Key("default", "httpd"), 8080), who)
+        await entered(httpd, ProxyTarget(PODS, Key("default", "httpd"), 8080), who)
         answer = await httpd.get("/index.html", accept="text/html")
         assert answer.status == reads, answer.text
         answer = await httpd.send("POST", "/cgi-bin/echo", b"x", **own)
         assert answer.status == writes and "Permission denied by the cluster." in answer.text
     person.access = FakeAccess("tenant", get_in=None)
-    await entered(httpd, Target(SERVICES, Key("default", "front"), 80), "tenant")
+    await entered(httpd, ProxyTarget(SERVICES, Key("default", "front"), 80), "tenant")
     assert (await httpd.get("/index.html")).status == 403

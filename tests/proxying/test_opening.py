@@ -14,11 +14,18 @@ from console.audit.models import AuditRecord
 from console.kube.gvr import GVR, PODS, SERVICES, Key
 from console.proxying import application, keeping
 from console.proxying.address import ProxyBase
-from console.proxying.application import ProxyApplication, has_open
+from console.proxying.application import ProxyApplication, has_opened_port
 from console.proxying.closing import _look
-from console.proxying.keeping import MOST, Owner, all_open, enter, find, open_port
+from console.proxying.keeping import (
+    MAX_OPEN_PORTS,
+    PortOwner,
+    find_open_port,
+    open_port,
+    open_ports,
+    redeem_ticket,
+)
 from console.proxying.models import Opening
-from console.proxying.target import Target
+from console.proxying.target import ProxyTarget
 from tests.controlplane.waiting import eventually
 from tests.logs.conftest import World
 from tests.proxying.browsing import LINK, Browser, Person
@@ -223,16 +230,16 @@ async def test_reopening_a_port_reuses_its_host(world: World, browser: Browser) 
     assert (await opened(pod, "port=8080&scheme=https")).split("/")[2] != browser.host
 
 
-def owner(session: str = "s", account: str = "admin") -> Owner:
-    return Owner(account, account, session, "host")
+def owner(session: str = "s", account: str = "admin") -> PortOwner:
+    return PortOwner(account, account, session, "host")
 
 
-def target(port: int) -> Target:
-    return Target(PODS, Key("default", "web"), port)
+def target(port: int) -> ProxyTarget:
+    return ProxyTarget(PODS, Key("default", "web"), port)
 
 
 def test_number_of_open_ports_per_user_is_limited() -> None:
-    for port in range(1, MOST + 1):
+    for port in range(1, MAX_OPEN_PORTS + 1):
         open_port(owner(), target(port), "")
     with pytest.raises(keeping.TooManyPorts):
         open_port(owner("another"), target(1), "")
@@ -242,14 +249,14 @@ def test_number_of_open_ports_per_user_is_limited() -> None:
 
 def test_stored_values_do_not_grant_access() -> None:
     label, ticket = open_port(owner(), target(1), "")
-    cookie = enter(label, ticket)
+    cookie = redeem_ticket(label, ticket)
     row = Opening.objects.get()
-    assert find(label, [row.cookie, row.ticket, ""]) is None
-    assert find(label, ["other", cookie]) is not None
-    assert enter(label, "") == "" and enter(label, ticket) == ""
+    assert find_open_port(label, [row.cookie, row.ticket, ""]) is None
+    assert find_open_port(label, ["other", cookie]) is not None
+    assert redeem_ticket(label, "") == "" and redeem_ticket(label, ticket) == ""
     row.resource = "nodes"
     row.save()
-    assert find(label, [cookie]) is None and all_open() == []
+    assert find_open_port(label, [cookie]) is None and open_ports() == []
 
 
 @pytest.mark.usefixtures("proxying")
@@ -290,14 +297,14 @@ async def test_idle_port_is_closed(
     await opened(pod, "port=81")
     await look(person)
     assert await Opening.objects.acount() == 2
-    monkeypatch.setattr(keeping, "IDLE", -keeping.IDLE)
+    monkeypatch.setattr(keeping, "IDLE_TIMEOUT", -keeping.IDLE_TIMEOUT)
     await look(person)
     assert not await Opening.objects.aexists()
     assert [one[0] for one in await recorded()] == ["open", "open", "close", "close"]
 
 
 async def look(person: Person) -> None:
-    for found in await asyncio.to_thread(all_open):
+    for found in await asyncio.to_thread(open_ports):
         await _look(found, person.presence_of(found.owner))
 
 
@@ -402,11 +409,11 @@ async def test_larger_body_limit_is_decided_from_the_request_headers(
     """Header names have the case that the server passes on."""
     await entered(browser, started(world, "much"))
     cookie, host = f"{COOKIE}={browser.cookies[COOKIE]}".encode(), browser.host.encode()
-    assert await has_open({b"Host": [host], b"Cookie": [b"a=b", cookie]}) is True
-    assert await has_open({b"Host": [host], b"Cookie": [cookie + b"x"]}) is False
-    assert await has_open({b"Host": [host]}) is False
-    assert await has_open({b"Host": [b"console.example.com"], b"Cookie": [cookie]}) is None
-    assert await has_open({b"Host": [host, host], b"Cookie": [cookie]}) is None
+    assert await has_opened_port({b"Host": [host], b"Cookie": [b"a=b", cookie]}) is True
+    assert await has_opened_port({b"Host": [host], b"Cookie": [cookie + b"x"]}) is False
+    assert await has_opened_port({b"Host": [host]}) is False
+    assert await has_opened_port({b"Host": [b"console.example.com"], b"Cookie": [cookie]}) is None
+    assert await has_opened_port({b"Host": [host, host], b"Cookie": [cookie]}) is None
 
 
 @pytest.mark.usefixtures("proxying")

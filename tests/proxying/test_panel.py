@@ -13,9 +13,9 @@ import pytest
 
 from console.kube.gvr import GVR, NAMESPACES, PODS, SERVICES
 from console.ui.portlist import Port, ports_of
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.contract.cluster import kubectl_program
-from tests.controlplane.plugin import missing
+from tests.controlplane.plugin import skip_or_fail
 from tests.controlplane.waiting import eventually
 from tests.informers import preloaded
 from tests.logs.conftest import World
@@ -49,11 +49,11 @@ def console(*objects: dict[str, Any]) -> Iterator[ClientAs]:
         SERVICES: preloaded(SERVICES, services),
         NAMESPACES: preloaded(NAMESPACES, [namespace("shop")]),
     }
-    use_host(StaticRuntime(informers))
+    set_host_cluster(StaticRuntime(informers))
     try:
         yield ClientAs()
     finally:
-        no_host()
+        unset_host_cluster()
 
 
 async def panel(client: ClientAs, what: str, who: str = "admin") -> str:
@@ -133,7 +133,7 @@ def test_duplicate_ports_are_merged() -> None:
 async def test_port_forward_command_works(world: World) -> None:
     program = kubectl_program()
     if program is None:
-        missing("kubectl with the embedded cluster", "there is no kubectl on this machine")
+        skip_or_fail("kubectl with the embedded cluster", "there is no kubectl on this machine")
     number = free_port()
     made = world.pod("forwarded")
     made["spec"]["containers"][0]["ports"] = [{"containerPort": number}]

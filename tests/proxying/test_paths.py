@@ -6,9 +6,9 @@ import pytest
 
 from console.kube.gvr import PODS, SERVICES, Key
 from console.proxying.paths import BadPath, read_path, read_query, without_prefix
-from console.proxying.target import Target
+from console.proxying.target import ProxyTarget
 
-WEB = Target(PODS, Key("shop", "web-1"), 8080)
+WEB = ProxyTarget(PODS, Key("shop", "web-1"), 8080)
 #: A dot, a slash and a backslash: literal, encoded once and encoded twice.
 DOTS = (".", "%2e", "%2E", "%252e", "%252E")
 SLASHES = ("/", "%2f", "%2F", "%252f", "\\", "%5c", "%255C")
@@ -81,7 +81,7 @@ def test_invalid_query_is_refused(query: bytes) -> None:
 
 def test_proxy_path_of_pods_and_services() -> None:
     assert WEB.path == "/api/v1/namespaces/shop/pods/web-1:8080/proxy"
-    front = Target(SERVICES, Key("shop", "front"), 443, "https")
+    front = ProxyTarget(SERVICES, Key("shop", "front"), 443, "https")
     assert front.path == "/api/v1/namespaces/shop/services/https:front:443/proxy"
     assert front.resource_name == Key("shop", "https:front:443")
 

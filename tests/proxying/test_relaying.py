@@ -140,7 +140,7 @@ async def test_program_that_does_not_read_is_disconnected_after_a_timeout(
         return websocket
 
     wire.program = listens_to_nothing
-    monkeypatch.setattr(relaying, "WAITING", 2**18)
+    monkeypatch.setattr(relaying, "MAX_WAITING_BYTES", 2**18)
     socket = wire.browser.connect("/ws")
     await begun(socket)
     for _ in range(1000):

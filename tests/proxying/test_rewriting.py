@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.kube.gvr import PODS, Key
-from console.proxying.rewriting import is_rewritten, unprefixed
-from console.proxying.target import Target
+from console.proxying.rewriting import is_rewritten, without_prefixes
+from console.proxying.target import ProxyTarget
 
-WEB = Target(PODS, Key("a", "b"), 80)
+WEB = ProxyTarget(PODS, Key("a", "b"), 80)
 PREFIX = WEB.path.encode()
 
 
@@ -20,7 +20,7 @@ async def pieces(*texts: bytes) -> AsyncIterator[bytes]:
 
 
 async def rewritten(*texts: bytes) -> bytes:
-    return b"".join([piece async for piece in unprefixed(pieces(*texts), WEB)])
+    return b"".join([piece async for piece in without_prefixes(pieces(*texts), WEB)])
 
 
 async def test_proxy_prefix_is_removed() -> None:

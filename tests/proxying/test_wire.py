@@ -19,10 +19,10 @@ from console.kube.gvr import PODS, Key
 from console.kube.identity import Identity
 from console.live.flow import Flow
 from console.live.sessionmonitor import get_session_monitor
-from console.proxying.keeping import Owner, enter, open_port
-from console.proxying.target import Target
+from console.proxying.keeping import PortOwner, open_port, redeem_ticket
+from console.proxying.target import ProxyTarget
 from console.ui.clusters import clusters
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.proxying.browsing import Answer, Browser, Person
 from tests.proxying.test_headers import CANARY, HOSTILE, STAYS
 from tests.ui.support import make_runtime
@@ -94,21 +94,21 @@ async def wire(tmp_path: Path, browser: Browser, person: Person) -> AsyncIterato
         def as_user(identity: Identity) -> UserClient:
             return UserClient(transport, identity)
 
-        use_host(make_runtime(user_client=as_user))
+        set_host_cluster(make_runtime(user_client=as_user))
         label, ticket = await asyncio.to_thread(
             open_port,
-            Owner("admin", "admin", "s", "host"),
-            Target(PODS, Key("shop", "web-1"), 80),
+            PortOwner("admin", "admin", "s", "host"),
+            ProxyTarget(PODS, Key("shop", "web-1"), 80),
             "audit-1",
         )
         browser.host = f"{label}.ports.example.com"
-        cookie = await asyncio.to_thread(enter, label, ticket)
+        cookie = await asyncio.to_thread(redeem_ticket, label, ticket)
         browser.cookies = {"__Host-quarterdeck-port": cookie, "sid": "theirs"}
         try:
             yield found
         finally:
             await transport.close()
-            no_host()
+            unset_host_cluster()
 
 
 async def test_forwarded_request_contains_only_allowed_headers(wire: Wire) -> None:

@@ -5,7 +5,7 @@ match.
 import random
 from typing import Any
 
-from rbac.rules import Question
+from rbac.rules import AccessQuestion
 from tests.rbac.objects import (
     Manifest,
     binding,
@@ -110,11 +110,11 @@ class Chance:
         who = [self.person(), f"Group {self.one(TEAMS)}"]
         return [role, workspace_binding(self._name(), place, role["metadata"]["name"], *who)]
 
-    def question(self) -> Question:
+    def question(self) -> AccessQuestion:
         group, resource = self.one(_ASKED)
         resource, _, subresource = resource.partition("/")
         namespace = self.one((*PROJECTS, ""))
-        return Question(
+        return AccessQuestion(
             self.one(_VERBS[:-1]), group, resource, subresource, namespace, self.one(_NAMES)
         )
 

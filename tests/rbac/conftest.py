@@ -29,8 +29,8 @@ from console.kube.runtime import Runtime
 from console.management.commands._installing import install_into
 from rbac.authorizer import SOURCES, Authorizer
 from rbac.controllers import FACTORIES
-from rbac.index import Index
-from rbac.rules import Question, as_requested
+from rbac.index import GrantIndex
+from rbac.rules import AccessQuestion, normalize_question
 from tests.contract.client import Client, tls_context
 from tests.contract.client import Credentials as Who
 from tests.contract.client import Transport as Connection
@@ -68,7 +68,7 @@ PLURALS = {
 
 
 #: (user, groups, question)
-Asked = Sequence[tuple[str, tuple[str, ...], Question]]
+Asked = Sequence[tuple[str, tuple[str, ...], AccessQuestion]]
 
 
 class World:
@@ -78,7 +78,7 @@ class World:
         self.admin, self.runtime = admin, runtime
         self.authorizer = Authorizer(runtime)
         stores = (runtime.informer(gvr).store for gvr in SOURCES[1:])
-        self._index = Index(*stores)
+        self._index = GrantIndex(*stores)
         self._signs = 0
 
     def create(self, item: Manifest) -> Manifest:
@@ -107,22 +107,22 @@ class World:
         for home in WORKSPACES:
             self.create(workspace_role(f"{home}-{name}", home, sign))
             self.create(workspace_binding(f"{home}-{name}", home, f"{home}-{name}", "User cyd"))
-        signs = [("dan", Question("get", "example.com", resource))]
+        signs = [("dan", AccessQuestion("get", "example.com", resource))]
         signs += [
-            ("cyd", Question("get", "example.com", resource, namespace=place))
+            ("cyd", AccessQuestion("get", "example.com", resource, namespace=place))
             for place, home in PROJECTS.items()
             if home
         ]
         for who, asked in signs:
             eventually(partial(self._arrived, who, asked), f"{who} may {asked}")
 
-    def _arrived(self, who: str, asked: Question) -> bool:
+    def _arrived(self, who: str, asked: AccessQuestion) -> bool:
         return self.here(who, (), asked) and self.there(who, (), asked)
 
-    def here(self, who: str, groups: tuple[str, ...], asked: Question) -> bool:
+    def here(self, who: str, groups: tuple[str, ...], asked: AccessQuestion) -> bool:
         if who.startswith("system:"):
             found = self._index.rights_of((who, (*groups, "system:authenticated")))
-            return found.allows(as_requested(asked))
+            return found.allows(normalize_question(asked))
         gvr = GVR(asked.group, "v1", asked.resource)
         return self.authorizer.access_for(Identity(who, groups)).can(
             asked.verb,
@@ -132,11 +132,11 @@ class World:
             subresource=asked.subresource,
         )
 
-    def there(self, who: str, groups: tuple[str, ...], asked: Question) -> bool:
-        attributes = as_requested(asked)._asdict()
+    def there(self, who: str, groups: tuple[str, ...], asked: AccessQuestion) -> bool:
+        attributes = normalize_question(asked)._asdict()
         return review(self.admin, who, (*groups, "system:authenticated"), **attributes)
 
-    def agree(self, who: str, groups: tuple[str, ...], asked: Question) -> bool:
+    def agree(self, who: str, groups: tuple[str, ...], asked: AccessQuestion) -> bool:
         return self.here(who, groups, asked) is self.there(who, groups, asked)
 
     def agree_on(self, asked: Asked) -> None:

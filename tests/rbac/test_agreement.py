@@ -15,7 +15,7 @@ from console.kube.errors import Forbidden
 from console.kube.gvr import CLUSTER_ROLES
 from console.kube.identity import Identity
 from rbac.covering import covers
-from rbac.rules import Question, any_allows, parse_rules
+from rbac.rules import AccessQuestion, any_allows, parse_rules
 from tests.controlplane.waiting import eventually
 from tests.depth import SEED, number
 from tests.rbac.chance import Chance
@@ -36,37 +36,37 @@ CHANGES = number(32, 100)
 ESCALATIONS = number(40, 500)
 #: The verb `escalate` allows any rules in a new role. A new role has no name yet, so a rule with
 #: the resource name "" is enough.
-ESCALATE = Question("escalate", CLUSTER_ROLES.group, CLUSTER_ROLES.resource)
+ESCALATE = AccessQuestion("escalate", CLUSTER_ROLES.group, CLUSTER_ROLES.resource)
 _number = count()
 
 #: Creates a grant and returns the granted question.
-Make = Callable[[str], tuple[list[Manifest], Question]]
+Make = Callable[[str], tuple[list[Manifest], AccessQuestion]]
 
 
-def _sign() -> tuple[Manifest, Question]:
+def _sign() -> tuple[Manifest, AccessQuestion]:
     """Return a rule for a new resource, and the question that it allows."""
     resource = f"things{next(_number)}"
-    return rule("get", resource, "example.com"), Question("get", "example.com", resource)
+    return rule("get", resource, "example.com"), AccessQuestion("get", "example.com", resource)
 
 
-def _of_cluster(name: str) -> tuple[list[Manifest], Question]:
+def _of_cluster(name: str) -> tuple[list[Manifest], AccessQuestion]:
     sign, asked = _sign()
     return [native_role(name, sign), native_binding(name, name, "User tim")], asked
 
 
-def _of_project(name: str) -> tuple[list[Manifest], Question]:
+def _of_project(name: str) -> tuple[list[Manifest], AccessQuestion]:
     sign, asked = _sign()
     place = {"namespace": "nobodys"}
     bound = native_binding(name, name, "User tim", kind="Role", **place)
     return [native_role(name, sign, **place), bound], asked._replace(**place)
 
 
-def _of_platform(name: str) -> tuple[list[Manifest], Question]:
+def _of_platform(name: str) -> tuple[list[Manifest], AccessQuestion]:
     sign, asked = _sign()
     return [global_role(name, sign), binding(name, ("User", "tim"), role=name)], asked
 
 
-def _of_workspace(name: str) -> tuple[list[Manifest], Question]:
+def _of_workspace(name: str) -> tuple[list[Manifest], AccessQuestion]:
     sign, asked = _sign()
     role = workspace_role(f"acme-{name}", "acme", sign)
     bound = workspace_binding(f"acme-{name}", "acme", f"acme-{name}", "User tim")
@@ -76,7 +76,7 @@ def _of_workspace(name: str) -> tuple[list[Manifest], Question]:
 MAKERS: tuple[Make, ...] = (_of_cluster, _of_project, _of_platform, _of_workspace)
 
 
-def _changes(world: World) -> Iterator[tuple[str, Question, bool, Callable[[], Any]]]:
+def _changes(world: World) -> Iterator[tuple[str, AccessQuestion, bool, Callable[[], Any]]]:
     """Yield each change, the affected question, the expected answer and a function that makes the
     change.
 
@@ -97,7 +97,7 @@ def _changes(world: World) -> Iterator[tuple[str, Question, bool, Callable[[], A
 
 def test_the_console_agrees_with_kube_apiserver_after_every_change(world: World) -> None:
     world.create(user("tim"))
-    seen = Question("get", "authorization.k8s.io", "selfsubjectaccessreviews")
+    seen = AccessQuestion("get", "authorization.k8s.io", "selfsubjectaccessreviews")
     eventually(
         lambda: world.authorizer.current_rights(Identity("tim")) is not None, f"tim may {seen}"
     )
@@ -109,7 +109,7 @@ def test_the_console_agrees_with_kube_apiserver_after_every_change(world: World)
         do()
         begun = time.monotonic()
 
-        def agreed(asked: Question = asked, allowed: bool = allowed) -> bool:
+        def agreed(asked: AccessQuestion = asked, allowed: bool = allowed) -> bool:
             return (
                 world.here("tim", (), asked) is allowed and world.there("tim", (), asked) is allowed
             )
@@ -156,7 +156,7 @@ def _resources(chance: Chance) -> Manifest:
 
 
 def _may_create(world: World, name: str) -> bool:
-    asked = Question("create", CLUSTER_ROLES.group, CLUSTER_ROLES.resource)
+    asked = AccessQuestion("create", CLUSTER_ROLES.group, CLUSTER_ROLES.resource)
     return world.there(name, (), asked)
 
 

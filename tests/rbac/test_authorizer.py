@@ -29,9 +29,9 @@ from console.kube.projections import DECODERS
 from console.ui.access import Access
 from console.ui.platform import may_change_everything
 from rbac.authorizer import SOURCES, Authorizer
-from rbac.index import Index, Who
-from rbac.resolver import Rights
-from rbac.rules import Question
+from rbac.index import GrantIndex, SubjectKey
+from rbac.resolver import SubjectRights
+from rbac.rules import AccessQuestion
 from tests.informers import bring, preloaded, set_stale, take_away
 from tests.rbac.fakes import START, MovableClock
 from tests.rbac.objects import (
@@ -181,10 +181,10 @@ def test_a_user_disabled_during_the_computation_loses_permissions(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A concurrent request of another user processes the change meanwhile."""
-    work_out = Index.rights_of
+    work_out = GrantIndex.rights_of
     other = Thread(target=world.can, args=(BOB,))
 
-    def slowly(self: Index, who: Who) -> Rights:
+    def slowly(self: GrantIndex, who: SubjectKey) -> SubjectRights:
         rights = work_out(self, who)
         if who[0] == ALICE.name and other.ident is None:
             bring(world.informers[USERS], user("alice", state="Disabled"))
@@ -192,7 +192,7 @@ def test_a_user_disabled_during_the_computation_loses_permissions(
             other.join(0.2)
         return rights
 
-    monkeypatch.setattr(Index, "rights_of", slowly)
+    monkeypatch.setattr(GrantIndex, "rights_of", slowly)
     world.can(ALICE, namespace="shop")
     other.join()
     assert not world.can(ALICE, namespace="shop")
@@ -322,7 +322,7 @@ def test_a_failing_source_denies_without_an_exception() -> None:
     assert access.namespaces_where("list", PODS) == frozenset()
     assert access.names_where("list", PODS) == frozenset()
     assert not authorizer.allows_path(ADMIN, "get", "/")
-    assert not authorizer.explain(ADMIN, Question("list", "", "pods")).allowed
+    assert not authorizer.explain(ADMIN, AccessQuestion("list", "", "pods")).allowed
 
 
 def test_a_reinstalled_type_counts_again(world: World) -> None:
@@ -385,7 +385,7 @@ def test_no_question_raises(verb: str, resource: str, namespace: str) -> None:
 
 
 def test_an_explanation_names_the_granting_binding(world: World) -> None:
-    found = world.authorizer.explain(ALICE, Question("list", "", "pods", namespace="shop"))
+    found = world.authorizer.explain(ALICE, AccessQuestion("list", "", "pods", namespace="shop"))
     assert found.allowed
     (grant,) = found.because
     assert (grant.binding, grant.namespace, grant.subject) == ("alice-edits", "shop", "User alice")
@@ -395,7 +395,7 @@ def test_an_explanation_names_the_granting_binding(world: World) -> None:
 def test_granters_are_named_only_to_users_who_may_list_bindings(
     world: World,
 ) -> None:
-    asked = Question("get", "apps", "deployments", "scale", "shop", "web")
+    asked = AccessQuestion("get", "apps", "deployments", "scale", "shop", "web")
     found = world.authorizer.explain(BOB, asked)
     assert not found.allowed
     assert found.granters == ()

@@ -20,14 +20,14 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from rbac import comparing
-from rbac.comparing import compare, people, questions
-from rbac.rules import Question
+from rbac.comparing import compare, random_questions, usable_identities
+from rbac.rules import AccessQuestion
 from tests.informers import preloaded
 from tests.rbac.objects import admin_role, admins, project, user
 from tests.staticruntime import StaticRuntime
 
 ADMIN, BOB = Identity("admin"), Identity("bob")
-ASKED = Question("delete", "", "pods", namespace="shop")
+ASKED = AccessQuestion("delete", "", "pods", namespace="shop")
 
 
 class Server:
@@ -71,11 +71,11 @@ def runtime(allows: Callable[[str], bool]) -> StaticRuntime:
 
 async def test_equal_decisions_are_not_reported() -> None:
     found = runtime(lambda who: who == "admin")
-    assert people(found) == [ADMIN, BOB]
-    asked = questions(found, [PODS, NAMESPACES], 50, 1)
+    assert usable_identities(found) == [ADMIN, BOB]
+    asked = random_questions(found, [PODS, NAMESPACES], 50, 1)
     assert len(asked) == 50
     assert {who.name for who, _ in asked} == {"admin", "bob"}
-    assert asked == questions(found, [PODS, NAMESPACES], 50, 1)
+    assert asked == random_questions(found, [PODS, NAMESPACES], 50, 1)
     assert await compare(found, asked) == []
 
 
@@ -93,7 +93,7 @@ async def test_a_transient_difference_is_not_reported() -> None:
 
 
 def test_there_are_no_questions_without_users() -> None:
-    assert questions(runtime(lambda _who: True), [], 10, 1) == []
+    assert random_questions(runtime(lambda _who: True), [], 10, 1) == []
 
 
 @pytest.mark.parametrize("status", [None, "yes", [], {}, {"allowed": "yes"}, {"allowed": None}])

@@ -4,7 +4,7 @@ in test_agreement.py.
 
 import pytest
 
-from rbac.covering import MOST, covers, uncovered
+from rbac.covering import MAX_COMPARISONS, covers, uncovered
 from rbac.rules import Rule
 
 PODS = Rule(("get", "list"), ("",), ("pods",))
@@ -84,12 +84,12 @@ def _halves(count: int) -> tuple[tuple[Rule, Rule], Rule]:
 
 
 def test_rules_too_large_to_compare_are_uncovered() -> None:
-    held, wanted = _halves(MOST // 4 + 1)
+    held, wanted = _halves(MAX_COMPARISONS // 4 + 1)
     assert uncovered(held, [wanted]) == (wanted,)
     assert covers((wanted,), [wanted])
 
 
 def test_the_expansion_limit_applies_to_all_rules_together() -> None:
-    held, wanted = _halves(MOST // 8 + 1)
+    held, wanted = _halves(MAX_COMPARISONS // 8 + 1)
     assert covers(held, [wanted])
     assert uncovered(held, [wanted, wanted]) == (wanted,)

@@ -14,8 +14,8 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.identity import Identity
-from rbac.comparing import VERBS, compare, questions
-from rbac.rules import Question, as_requested, parse_rules
+from rbac.comparing import VERBS, compare, random_questions
+from rbac.rules import AccessQuestion, normalize_question, parse_rules
 from tests.accounts.kubesphere import objects as kubesphere
 from tests.contract.grants import review
 from tests.controlplane.waiting import eventually
@@ -104,7 +104,7 @@ def test_a_workspace_role_grants_exactly_its_rules_in_its_projects(world: World)
     world.create(workspace_binding("acme-eve", "acme", "acme-eve", "User eve"))
     world.settle()
     eventually(lambda: world.runtime.informer(USERS).store.get(Key("", "eve")), "the user")
-    asked = [as_requested(chance.question()) for _ in range(150)]
+    asked = [normalize_question(chance.question()) for _ in range(150)]
     given = [
         one
         for one in asked
@@ -123,7 +123,7 @@ def test_a_forged_workspace_label_grants_nothing(world: World) -> None:
     world.create(workspace_role("acme-fay", "acme", rule("*", "*", "*")))
     world.create(workspace_binding("acme-fay", "acme", "acme-fay", "User fay"))
     world.settle()
-    asked = Question("list", "", "pods", namespace="acme-one")
+    asked = AccessQuestion("list", "", "pods", namespace="acme-one")
     eventually(lambda: world.here("fay", (), asked) and world.there("fay", (), asked), "in acme")
     for place in ("forged", "nobodys", "other-one", "kube-system", ""):
         refused = asked._replace(namespace=place)
@@ -144,7 +144,7 @@ def test_roles_of_a_kubesphere_installation_get_the_same_answers(world: World) -
     world.settle()
     people = {"admin": (), "jane": (kubesphere.TEAM,), "pat": (), "new": (), "lee": ()}
     asked = [
-        (who, groups, Question(verb, group, resource, namespace=place))
+        (who, groups, AccessQuestion(verb, group, resource, namespace=place))
         for who, groups in people.items()
         for verb in ("get", "list", "create", "update", "delete", "impersonate")
         for group, resource in _OF_KUBESPHERE
@@ -155,24 +155,24 @@ def test_roles_of_a_kubesphere_installation_get_the_same_answers(world: World) -
         who, (group, resource) = chance.one(people), chance.one(_OF_KUBESPHERE)
         verb, place = chance.one(VERBS), chance.one(("", "shop", "kube-system", *PROJECTS))
         name = chance.one(("", "shop", "demo", "demo-admin", "platform-admin", who))
-        question = Question(verb, group, resource, namespace=place, name=name)
+        question = AccessQuestion(verb, group, resource, namespace=place, name=name)
         asked.append((who, people[who], question))
     world.agree_on(asked)
     may = {one for one in asked if world.here(*one)}
-    viewer = ("jane", people["jane"], Question("list", "", "pods", namespace="shop"))
+    viewer = ("jane", people["jane"], AccessQuestion("list", "", "pods", namespace="shop"))
     assert viewer in may
-    assert ("pat", (), Question("create", "", "pods", namespace="shop")) in may
-    assert ("pat", (), Question("list", "iam.kubesphere.io", "users")) in may
+    assert ("pat", (), AccessQuestion("create", "", "pods", namespace="shop")) in may
+    assert ("pat", (), AccessQuestion("list", "iam.kubesphere.io", "users")) in may
     # Only a platform administrator may write objects that grant permissions (ADR 8).
-    assert ("pat", (), Question("update", "iam.kubesphere.io", "users")) not in may
+    assert ("pat", (), AccessQuestion("update", "iam.kubesphere.io", "users")) not in may
     native = ("", "apps", "batch", "rbac.authorization.k8s.io")
-    requests = {(who, as_requested(asked)) for who, _, asked in may}
+    requests = {(who, normalize_question(asked)) for who, _, asked in may}
     elsewhere = {one for one in requests if one[1].namespace == "kube-system"}
     assert {who for who, asked in elsewhere if asked.group in native} == {"admin"}
 
 
 def test_the_doctor_reports_no_differences(world: World) -> None:
     eventually(lambda: world.runtime.informer(NAMESPACES).freshness.synced, "the projects")
-    asked = questions(world.runtime, (*_TYPES, NAMESPACES), 100, SEED)
+    asked = random_questions(world.runtime, (*_TYPES, NAMESPACES), 100, SEED)
     assert len(asked) == 100
     assert world.runtime.spawn(compare(world.runtime, asked)).result(60) == []

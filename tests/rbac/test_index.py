@@ -14,8 +14,8 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.informer import Informer
-from rbac.index import Index, Who
-from rbac.rules import Question, parse_rules
+from rbac.index import GrantIndex, SubjectKey
+from rbac.rules import AccessQuestion, parse_rules
 from tests.depth import SEED, number
 from tests.informers import bring, preloaded, take_away
 from tests.rbac.chance import PEOPLE, PROJECTS, TEAMS, Chance
@@ -30,7 +30,7 @@ TYPES = {
 SEEDS = range(SEED, SEED + number(6, 60))
 #: Questions for which the lists of namespaces and names are compared.
 ASKED = [
-    Question(verb, group, resource, subresource)
+    AccessQuestion(verb, group, resource, subresource)
     for verb in ("get", "list", "delete")
     for group, resource, subresource in (
         ("", "pods", ""),
@@ -50,7 +50,7 @@ class World:
     def __init__(self) -> None:
         self.informers: dict[GVR, Informer[Any]] = {gvr: preloaded(gvr) for gvr in TYPES.values()}
         self.objects: dict[tuple[str, Key], Manifest] = {}
-        self.index = Index(*(self.informers[gvr].store for gvr in TYPES.values()))
+        self.index = GrantIndex(*(self.informers[gvr].store for gvr in TYPES.values()))
 
     def put(self, item: Manifest) -> None:
         self.objects[item["kind"], key_of(item)] = item
@@ -60,7 +60,7 @@ class World:
         del self.objects[item["kind"], key_of(item)]
         take_away(self.informers[TYPES[item["kind"]]], item)
 
-    def allows(self, who: Who, asked: Question) -> bool:
+    def allows(self, who: SubjectKey, asked: AccessQuestion) -> bool:
         """Decide by reading all objects, as Kubernetes documents the rules."""
         return any(
             rule.allows(asked)
@@ -79,7 +79,7 @@ def key_of(item: Manifest) -> Key:
     return Key(item["metadata"].get("namespace", ""), item["metadata"]["name"])
 
 
-def names(subject: Manifest, who: Who, namespace: str) -> bool:
+def names(subject: Manifest, who: SubjectKey, namespace: str) -> bool:
     match subject["kind"]:
         case "User":
             return bool(subject["name"] == who[0])
@@ -89,7 +89,7 @@ def names(subject: Manifest, who: Who, namespace: str) -> bool:
     return who[0] == f"system:serviceaccount:{place}:{subject['name']}"
 
 
-def everybody() -> Iterable[Who]:
+def everybody() -> Iterable[SubjectKey]:
     for person in PEOPLE:
         yield person, ("system:authenticated",)
         yield person, (TEAMS[0], "system:authenticated")
@@ -146,8 +146,8 @@ def test_an_empty_resource_name_matches_lists_but_no_object() -> None:
     world.put(native_role("reader", nameless, namespace="shop"))
     world.put(native_binding("reader", "reader", "User ann", namespace="shop", kind="Role"))
     rights = world.index.rights_of(("ann", ()))
-    assert rights.allows(Question("list", "", "pods", namespace="shop"))
-    assert not rights.allows(Question("get", "", "pods", namespace="shop", name="web"))
+    assert rights.allows(AccessQuestion("list", "", "pods", namespace="shop"))
+    assert not rights.allows(AccessQuestion("get", "", "pods", namespace="shop", name="web"))
     assert rights.namespaces_where("list", "", "pods") == frozenset({"shop"})
     for verb in ("get", "delete"):
         assert rights.namespaces_where(verb, "", "pods") == frozenset()

@@ -9,9 +9,9 @@ import pytest
 from console.kube.gvr import CONFIG_MAPS, GROUP_BINDINGS, GROUPS, GVR, ROLES, USERS
 from console.kube.informer import Freshness, Informer
 from console.kube.projections import DECODERS
-from console.views.deciding import is_in_doubt
+from console.views.deciding import permissions_may_be_stale
 from rbac.authorizer import SOURCES
-from rbac.current import cluster_of
+from rbac.current import create_cluster
 from rbac.liveaccess import LiveAccess
 from rbac.memberships import groups_of, is_group_name
 from tests.accounts.test_crashes import group, members
@@ -106,7 +106,7 @@ def test_stale_memberships_expire(stale: tuple[GVR, ...], seconds: int, counts: 
 
 def test_live_access_follows_group_changes() -> None:
     found = world([group("red")], [members("1", "red", "ann")])
-    access = LiveAccess("ann", cluster_of("host", StaticRuntime({})), found)
+    access = LiveAccess("ann", create_cluster("host", StaticRuntime({})), found)
     assert [*access.identity.groups] == ["red"]
     take_away(found.informer(GROUP_BINDINGS), members("1", "red", "ann"))
     assert [*access.identity.groups] == []
@@ -115,13 +115,13 @@ def test_live_access_follows_group_changes() -> None:
 def test_live_access_is_stale_while_role_sources_are_stale() -> None:
     found = world([group("red")], [])
     runtime = StaticRuntime({gvr: preloaded(gvr, []) for gvr in SOURCES})
-    access = LiveAccess("ann", cluster_of("host", runtime), found)
-    assert not is_in_doubt(access)
+    access = LiveAccess("ann", create_cluster("host", runtime), found)
+    assert not permissions_may_be_stale(access)
     roles: Informer[Any] = runtime.informer(ROLES)
     roles.freshness = replace(roles.freshness, stale_since=datetime.now(UTC))
-    assert is_in_doubt(access)
+    assert permissions_may_be_stale(access)
     roles.freshness = Freshness()
-    assert is_in_doubt(access), "no list has come yet"
+    assert permissions_may_be_stale(access), "no list has come yet"
 
 
 def test_a_stale_unrelated_type_does_not_make_permissions_stale() -> None:
@@ -132,8 +132,8 @@ def test_a_stale_unrelated_type_does_not_make_permissions_stale() -> None:
     widgets.freshness = Freshness(stale_since=datetime.now(UTC), problem="Forbidden")
     sources = {gvr: preloaded(gvr, []) for gvr in SOURCES}
     runtime = StaticRuntime({**sources, CONFIG_MAPS: widgets})
-    access = LiveAccess("ann", cluster_of("host", runtime), world([group("red")], []))
-    assert not is_in_doubt(access)
+    access = LiveAccess("ann", create_cluster("host", runtime), world([group("red")], []))
+    assert not permissions_may_be_stale(access)
 
 
 @pytest.mark.parametrize("name", ["", " ", "system:masters", "a\nb", "é", "a "])

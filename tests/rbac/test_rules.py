@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rbac.rules import Question, Rule, parse_rules
+from rbac.rules import AccessQuestion, Rule, parse_rules
 from tests.rbac.objects import rule
 
-GET_POD = Question("get", "", "pods", "", "shop", "web")
+GET_POD = AccessQuestion("get", "", "pods", "", "shop", "web")
 
 
-def allows(given: dict[str, Any], asked: Question) -> bool:
+def allows(given: dict[str, Any], asked: AccessQuestion) -> bool:
     (parsed,) = parse_rules([given])
     return parsed.allows(asked)
 
@@ -62,10 +62,10 @@ def test_rules_match_subresources(resources: str, expected: bool) -> None:
 
 def test_a_list_has_a_name_only_by_field_selector() -> None:
     named = rule("list watch create", "pods", names="web")
-    assert not allows(named, Question("list", "", "pods", namespace="shop"))
-    assert not allows(named, Question("create", "", "pods", namespace="shop"))
-    assert allows(named, Question("list", "", "pods", namespace="shop", name="web"))
-    assert allows(named, Question("watch", "", "pods", namespace="shop", name="web"))
+    assert not allows(named, AccessQuestion("list", "", "pods", namespace="shop"))
+    assert not allows(named, AccessQuestion("create", "", "pods", namespace="shop"))
+    assert allows(named, AccessQuestion("list", "", "pods", namespace="shop", name="web"))
+    assert allows(named, AccessQuestion("watch", "", "pods", namespace="shop", name="web"))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ fields = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
 @given(json | st.lists(st.dictionaries(st.sampled_from(fields), json, max_size=5), max_size=3))
 def test_malformed_rules_allow_nothing(found: Any) -> None:
     for parsed in parse_rules(found):
-        assert not parsed.allows(Question("get", "example.com", "things"))
+        assert not parsed.allows(AccessQuestion("get", "example.com", "things"))
 
 
 def test_null_fields_are_empty() -> None:

@@ -81,7 +81,7 @@ async def test_a_disabled_user_loses_the_permissions() -> None:
 
 
 async def test_nothing_is_granted_above_the_user_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signedin, "MOST", 1)
+    monkeypatch.setattr(signedin, "MAX_USERS", 1)
     runtime = make_runtime({USERS: [user("alice"), user("bob")]})
     await settle(runtime, BOTH)
     assert not bound(runtime) and not rules(runtime)

@@ -6,8 +6,14 @@ from typing import Any
 from console.kube.gvr import CLUSTER_ROLES, GLOBAL_ROLES, ROLES, WORKSPACE_ROLES
 from rbac.catalogue import CATALOGUE, READ
 from rbac.levels import Level, RoleScope
-from rbac.rules import parse_rules, written
-from rbac.templates import aggregated, further_rules, rules_of, templates_for, with_needs
+from rbac.rules import parse_rules, rules_to_json
+from rbac.templates import (
+    rules_beyond_templates,
+    rules_of,
+    template_names,
+    templates_for,
+    with_dependencies,
+)
 from tests.informers import preloaded
 from tests.rbac.objects import Manifest, global_role, native_role, rule, workspace_role
 from tests.staticruntime import StaticRuntime
@@ -70,20 +76,20 @@ def test_cyclic_template_dependencies_are_resolved() -> None:
     one = template(native_role("one", rule("get", "a")), dependencies='["two", "nobody"]')
     two = template(native_role("two", rule("get", "b")), dependencies='["one"]')
     known = templates_for(world(cluster=[one, two]), CLUSTER)
-    assert with_needs(["one"], known) == ("one", "two")
-    assert with_needs([MANAGE, "nonsense"], known) == (VIEW, MANAGE)
+    assert with_dependencies(["one"], known) == ("one", "two")
+    assert with_dependencies([MANAGE, "nonsense"], known) == (VIEW, MANAGE)
 
 
 def test_rules_outside_the_templates_are_separated() -> None:
     known = templates_for(world(), CLUSTER)
     own = parse_rules([rule("get", "gizmos", "example.com")])
     rules = rules_of((VIEW, MANAGE), known) + own
-    assert further_rules(rules, (VIEW, MANAGE, "gone"), known) == own
-    assert parse_rules(written(rules)) == rules
+    assert rules_beyond_templates(rules, (VIEW, MANAGE, "gone"), known) == own
+    assert parse_rules(rules_to_json(rules)) == rules
 
 
 def test_malformed_aggregation_annotations_are_ignored() -> None:
     for text in ("", "x", "{}", "[[]]", "[1, null]", "[" * 100_000, '"a"'):
-        assert aggregated({"iam.kubesphere.io/aggregation-roles": text}) == ()
-    names = aggregated({"iam.kubesphere.io/aggregation-roles": '["a", "b", "a"]'})
+        assert template_names({"iam.kubesphere.io/aggregation-roles": text}) == ()
+    names = template_names({"iam.kubesphere.io/aggregation-roles": '["a", "b", "a"]'})
     assert names == ("a", "b")

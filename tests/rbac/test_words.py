@@ -4,7 +4,7 @@ import pytest
 from django.utils.translation import override
 
 from rbac.rules import Rule
-from rbac.words import rule_text
+from rbac.words import describe_rule
 
 READ = ("get", "list", "watch")
 
@@ -25,4 +25,4 @@ def test_chinese_and_latin_text_are_separated_by_a_space(
 ) -> None:
     rule = Rule(verbs=verbs, api_groups=("",), resources=resources)
     with override("zh-hans"):
-        assert rule_text(rule) == text
+        assert describe_rule(rule) == text

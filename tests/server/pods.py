@@ -30,10 +30,10 @@ from console.live import flow  # noqa: E402
 from console.live.counters import counters  # noqa: E402
 from console.live.routing import websocket_application  # noqa: E402
 from console.live.sharedviews import get_shared_views  # noqa: E402
-from console.ui.places import find_list  # noqa: E402
+from console.ui.places import resolve_list  # noqa: E402
 from console.ui.selection import ListQuery  # noqa: E402
-from console.ui.table import rows  # noqa: E402
-from rbac.current import use_host  # noqa: E402
+from console.ui.table import build_table  # noqa: E402
+from rbac.current import set_host_cluster  # noqa: E402
 from tests.informers import bring, preloaded  # noqa: E402
 from tests.staticruntime import StaticRuntime  # noqa: E402
 from tests.ui.support import FakeAccess, admin, pod  # noqa: E402
@@ -59,7 +59,9 @@ def state() -> dict[str, int]:
     websockets with an up-to-date list.
     """
     # isinstance() would evaluate every lazy object of Django.
-    transports = [item._transport for item in gc.get_objects() if type(item) is flow.Outgoing]
+    transports = [
+        item._transport for item in gc.get_objects() if type(item) is flow.WebsocketBuffer
+    ]
     waiting = [len(one.dataBuffer) + one._tempDataLen for one in transports if one is not None]
     return {
         "waiting": max(waiting, default=0),
@@ -71,9 +73,9 @@ def state() -> dict[str, int]:
 
 
 def etag(informer: Informer[Any]) -> dict[str, str]:
-    place = find_list(URL)
+    place = resolve_list(URL)
     assert place is not None
-    return {"etag": rows(ListQuery.of(place.spec, admin()), informer).etag, "url": URL}
+    return {"etag": build_table(ListQuery.of(place.spec, admin()), informer).etag, "url": URL}
 
 
 def application(informer: Informer[Any]) -> Any:
@@ -104,7 +106,7 @@ def ready() -> None:
 def main() -> None:
     flow.DRAIN_SECONDS = float(sys.argv[2])
     informer = preloaded(PODS, pods(0))
-    use_host(StaticRuntime({PODS: informer}))
+    set_host_cluster(StaticRuntime({PODS: informer}))
     Thread(target=follow_input, args=(informer,), daemon=True).start()
     server.run(application(informer), "127.0.0.1", int(sys.argv[1]), ready)
 

@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from pytest_django import Settings
 
-from console.handler import READERS_WAIT, ConsoleHandler, make_handler
+from console.handler import READ_LOCK_TIMEOUT_MS, ConsoleHandler, make_handler
 
 
 def _patience() -> int:
@@ -85,7 +85,7 @@ async def test_one_thread_serves_all_requests(handler: ASGIHandler) -> None:
 async def test_read_requests_use_a_short_busy_timeout(handler: ASGIHandler) -> None:
     if connections["default"].vendor != "sqlite":
         pytest.skip("only a file is held by somebody")
-    assert int(await ask(handler, "patience")) == READERS_WAIT
+    assert int(await ask(handler, "patience")) == READ_LOCK_TIMEOUT_MS
     assert int(await ask(handler, "patience", "POST")) > 1_000
 
 

@@ -9,7 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from console.connections import FEWEST_OF_ONE, MOST, MOST_OF_ONE, OTHER_FILES, Limits, Seats
+from console.connections import (
+    MAX_CONNECTIONS,
+    MAX_PER_ADDRESS,
+    MIN_PER_ADDRESS,
+    RESERVED_FILES,
+    ConnectionSlots,
+    Limits,
+)
 from tests.server.conftest import Running, read_all, served
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
@@ -115,12 +122,12 @@ def test_idle_connections_of_one_address_do_not_block_others(tmp_path: Path) -> 
 
 def test_closed_websocket_releases_its_connection_slot(tmp_path: Path) -> None:
     """A leaked slot would never count as idle, so it could never be reclaimed."""
-    with served(tmp_path, files=OTHER_FILES + FEWEST_OF_ONE) as server, ExitStack() as stack:
-        for _ in range(FEWEST_OF_ONE):
+    with served(tmp_path, files=RESERVED_FILES + MIN_PER_ADDRESS) as server, ExitStack() as stack:
+        for _ in range(MIN_PER_ADDRESS):
             with server.connect() as connection:
                 connection.sendall(SOCKET)
                 assert connection.recv(4096).startswith(b"HTTP/1.1 101 ")
-        held = [stack.enter_context(server.connect()) for _ in range(FEWEST_OF_ONE + 4)]
+        held = [stack.enter_context(server.connect()) for _ in range(MIN_PER_ADDRESS + 4)]
         held[0].settimeout(5)  # sooner than the timeout of an incomplete request
         assert read_all(held[0]) == b""
         held[-1].sendall(GET)
@@ -129,8 +136,8 @@ def test_closed_websocket_releases_its_connection_slot(tmp_path: Path) -> None:
 
 def test_connection_limits_stay_below_the_open_file_limit() -> None:
     assert Limits.of(1024) == (768, 192)
-    assert Limits.of(65_536) == (MOST, MOST_OF_ONE)
-    assert Limits.of(OTHER_FILES) == (FEWEST_OF_ONE, FEWEST_OF_ONE)
+    assert Limits.of(65_536) == (MAX_CONNECTIONS, MAX_PER_ADDRESS)
+    assert Limits.of(RESERVED_FILES) == (MIN_PER_ADDRESS, MIN_PER_ADDRESS)
 
 
 class Wire:
@@ -141,8 +148,12 @@ class Wire:
         self.aborted = True
 
 
-def seats(most: int, of_one: int) -> Seats:
-    return Seats(Limits(most, of_one), lambda wire: wire.idle, lambda address: address == "proxy")  # type: ignore[attr-defined]
+def seats(most: int, of_one: int) -> ConnectionSlots:
+    return ConnectionSlots(
+        Limits(most, of_one),
+        lambda wire: wire.idle,  # type: ignore[attr-defined]
+        lambda address: address == "proxy",
+    )
 
 
 def test_oldest_idle_connection_of_the_address_is_closed() -> None:

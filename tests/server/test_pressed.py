@@ -16,7 +16,7 @@ import pytest
 
 from accounts.signin import passwords
 from tests.browser.console import PASSWORD, Console, Embedded, running
-from tests.controlplane.plugin import missing
+from tests.controlplane.plugin import skip_or_fail
 from tests.depth import number
 
 pytestmark = pytest.mark.programs
@@ -130,7 +130,7 @@ async def test_locked_database_does_not_block_other_requests(console: Console, d
 
 async def test_full_disk_fails_writes_but_serves_pages(console: Console, disk: Path) -> None:
     if not disk.is_mount():
-        missing("a console on a full disk", "a disk of its own can only be mounted by root")
+        skip_or_fail("a console on a full disk", "a disk of its own can only be mounted by root")
     pages = ("/dashboard", "/clusters/host/pods", "/clusters/host/configmaps", "/views", "/account")
     form = {"text": _MAP, "namespace": "default", "version": "0", "step": "create"}
     importing = "/clusters/host/import"

@@ -12,18 +12,24 @@ from dataclasses import dataclass, field
 import pytest
 
 from console.audit.models import AuditRecord
-from console.audit.trail import Action as Recorded
+from console.audit.trail import AuditAction as Recorded
 from console.kube.errors import ApiError, BadRequest
 from console.kube.gvr import PODS, Key
 from console.live.sessionmonitor import get_session_monitor
 from console.streams import stream as streams
-from console.streams.places import Places, TooMany
-from console.streams.stream import HELD, SIZE, Order, Over, Stream
+from console.streams.places import MemoryQuota, QuotaExceeded
+from console.streams.stream import (
+    MAX_BUFFERED,
+    STREAM_QUOTA,
+    ResponseStream,
+    StreamEnded,
+    StreamRequest,
+)
 from console.ui.actions import Permission
 from console.ui.clusters import Cluster, clusters
 from console.ui.decisions import Denied
-from console.ui.presence import Presence
-from console.views.deciding import InDoubt
+from console.ui.presence import UserSession
+from console.views.deciding import PermissionsUnconfirmed
 from devcluster.logs.runs import RATE_ANNOTATION
 from tests.logs.conftest import World
 from tests.ui.support import FakeAccess
@@ -38,7 +44,7 @@ class Viewer:
     access: FakeAccess = field(default_factory=lambda: FakeAccess("admin", get_in=None))
     alive: bool = True
 
-    def order(self, name: str, **params: str) -> Order:
+    def order(self, name: str, **params: str) -> StreamRequest:
         async def lasts() -> bool:
             return self.alive
 
@@ -46,10 +52,10 @@ class Viewer:
             return self.access
 
         key = Key("default", name)
-        return Order(
+        return StreamRequest(
             cluster=clusters.host,
             account="admin",
-            presence=Presence(lasts, access_in),
+            presence=UserSession(lasts, access_in),
             rights=(Permission("get", "log"),),
             gvr=PODS,
             key=key,
@@ -61,9 +67,9 @@ class Viewer:
 
 @asynccontextmanager
 async def opened(
-    order: Order, on_over: Callable[[Over], None] | None = None
-) -> AsyncIterator[Stream]:
-    stream = Stream(order, on_over)
+    order: StreamRequest, on_over: Callable[[StreamEnded], None] | None = None
+) -> AsyncIterator[ResponseStream]:
+    stream = ResponseStream(order, on_over)
     await stream.open()
     try:
         yield stream
@@ -108,15 +114,15 @@ async def test_slow_reader_causes_back_pressure(world: World) -> None:
         held = stream._size
         for _ in range(20):
             await asyncio.sleep(0.01)
-        assert HELD <= stream._size == held < HELD + 2**18
+        assert MAX_BUFFERED <= stream._size == held < MAX_BUFFERED + 2**18
         total = 0
-        while total < 20 * HELD:
+        while total < 20 * MAX_BUFFERED:
             total += len(await stream.read())
 
 
-async def full(stream: Stream) -> None:
+async def full(stream: ResponseStream) -> None:
     async with asyncio.timeout(20):
-        while stream._size < HELD:
+        while stream._size < MAX_BUFFERED:
             await asyncio.sleep(0.01)
 
 
@@ -129,7 +135,7 @@ async def test_stream_ends_with_the_session(world: World) -> None:
         get_session_monitor()._on_rights(clusters.host)
         async with asyncio.timeout(2):
             await ended.wait()
-        with pytest.raises(Over) as over:
+        with pytest.raises(StreamEnded) as over:
             await stream.read()
         assert over.value.code == 401
     assert await outcomes() == [("session", 401, "Ended")]
@@ -144,7 +150,7 @@ async def test_stream_ends_when_the_permission_is_lost(world: World) -> None:
         async with asyncio.timeout(2):
             while not stream._over:
                 await asyncio.sleep(0.01)
-        with pytest.raises(Over) as over:
+        with pytest.raises(StreamEnded) as over:
             await stream.read()
         assert over.value.code == 403
     assert await outcomes() == [("right", 403, "Ended")]
@@ -155,31 +161,31 @@ async def test_unconfirmed_permission_ends_the_stream_with_503(world: World) -> 
     viewer = Viewer()
     async with opened(viewer.order("unsure", follow="true")) as stream:
         viewer.access.get_in, viewer.access.doubt = (), True
-        with pytest.raises(Over) as over:
+        with pytest.raises(StreamEnded) as over:
             while True:
                 await stream.read()
         assert over.value.code == 503
-    with pytest.raises(InDoubt):
-        await Stream(viewer.order("unsure")).open()
+    with pytest.raises(PermissionsUnconfirmed):
+        await ResponseStream(viewer.order("unsure")).open()
 
 
 async def test_stream_of_an_unknown_user_is_refused(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.start(world.pod("doubt"))
-    monkeypatch.setattr(streams, "EVERY", 0.01)
+    monkeypatch.setattr(streams, "CHECK_INTERVAL", 0.01)
     viewer = Viewer()
     async with opened(viewer.order("doubt", follow="true")) as stream:
         viewer.access.names_where = None  # type: ignore[method-assign,assignment]
         viewer.access.get_in = ()
-        with pytest.raises(Over):
+        with pytest.raises(StreamEnded):
             while True:
                 await stream.read()
 
 
 async def test_denied_stream_sends_no_request_and_writes_no_record(world: World) -> None:
     mark = world.cluster.audit.mark()
-    stream = Stream(Viewer(FakeAccess("eve", get_in=())).order("secret"))
+    stream = ResponseStream(Viewer(FakeAccess("eve", get_in=())).order("secret"))
     with pytest.raises(Denied):
         await stream.open()
     assert world.asked(mark) == [] and await outcomes() == []
@@ -187,7 +193,7 @@ async def test_denied_stream_sends_no_request_and_writes_no_record(world: World)
 
 async def test_error_of_the_cluster_is_passed_on(world: World) -> None:
     world.start(world.pod("refused"))
-    stream = Stream(Viewer().order("refused", previous="true"))
+    stream = ResponseStream(Viewer().order("refused", previous="true"))
     with pytest.raises(BadRequest) as error:
         await stream.open()
     assert "previous terminated container" in error.value.message
@@ -212,14 +218,18 @@ async def test_streams_are_limited_per_user_and_per_process(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.start(world.pod("many"))
-    monkeypatch.setattr(streams, "places", places := Places(user=2 * SIZE, process=3 * SIZE))
+    monkeypatch.setattr(
+        streams,
+        "memory_quota",
+        places := MemoryQuota(user=2 * STREAM_QUOTA, process=3 * STREAM_QUOTA),
+    )
     order = Viewer().order("many", follow="true")
     async with opened(order), opened(order):
-        with pytest.raises(TooMany):
-            await Stream(order).open()
+        with pytest.raises(QuotaExceeded):
+            await ResponseStream(order).open()
         with (
-            places.reserve("somebody else", SIZE),
-            pytest.raises(TooMany),
+            places.reserve("somebody else", STREAM_QUOTA),
+            pytest.raises(QuotaExceeded),
             places.reserve("third", 1),
         ):
             pass
@@ -230,7 +240,7 @@ async def test_streams_are_limited_per_user_and_per_process(
 
 async def test_cancelling_while_opening_releases_the_slot(world: World) -> None:
     world.start(world.pod("gone"))
-    opening = asyncio.create_task(Stream(Viewer().order("gone", follow="true")).open())
+    opening = asyncio.create_task(ResponseStream(Viewer().order("gone", follow="true")).open())
     await asyncio.sleep(0)
     opening.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -9,19 +9,19 @@ import pytest
 from pytest_django import Settings
 
 from console.audit.models import AuditRecord
-from console.audit.trail import Action
+from console.audit.trail import AuditAction
 from console.kube.clock import SystemClock
 from console.kube.errors import Unavailable
 from console.kube.gvr import GVR, PODS, Key
 from console.kube.runtime import Runtime
 from console.live.sessionmonitor import get_session_monitor
-from console.shells.ending import take_away
-from console.shells.sweeping import sweep
-from console.streams.stream import Order
+from console.shells.ending import delete_shell_pod
+from console.shells.sweeping import delete_leftover_pods
+from console.streams.stream import StreamRequest
 from console.terminals.held import get_terminals
 from console.ui.clusters import Cluster, clusters
 from console.ui.nodes.shell import CONTAINER, LABEL
-from console.ui.presence import Presence
+from console.ui.presence import UserSession
 from tests.informers import bring, preloaded
 from tests.logs.conftest import POD_PATH, World
 from tests.rbac.fakes import FakeConsole
@@ -168,7 +168,7 @@ async def test_failed_deletion_does_not_stop_the_cleanup_of_other_pods() -> None
         bring(pods, {**body, "status": {"phase": "Succeeded"}})
     console = Refusing()
     runtime = SimpleNamespace(informer=lambda _gvr: pods, console=console, clock=SystemClock())
-    await sweep(cast(Runtime, runtime))
+    await delete_leftover_pods(cast(Runtime, runtime))
     assert sorted(console.asked) == ["one", "two"]
 
 
@@ -180,20 +180,20 @@ async def test_recreated_pod_with_the_same_name_is_not_deleted() -> None:
     console.delayed = True
     console.put(PODS, {**body, "metadata": {**body["metadata"], "uid": "another"}})
     runtime = SimpleNamespace(informer=lambda _gvr: pods, console=console, clock=SystemClock())
-    await sweep(cast(Runtime, runtime))
+    await delete_leftover_pods(cast(Runtime, runtime))
 
     async def over() -> bool:
         return False
 
-    order = Order(
+    order = StreamRequest(
         cluster=cast(Cluster, SimpleNamespace(runtime=runtime)),
         account="admin",
-        presence=Presence(over, lambda _cluster: FakeAccess()),
+        presence=UserSession(over, lambda _cluster: FakeAccess()),
         rights=(),
         gvr=PODS,
         key=Key("default", "again"),
-        recorded=Action("admin", "admin", "create", PODS, "default", "again", "attach"),
+        recorded=AuditAction("admin", "admin", "create", PODS, "default", "again", "attach"),
         path="",
     )
-    await take_away(order, body["metadata"]["uid"])
+    await delete_shell_pod(order, body["metadata"]["uid"])
     assert "default/again" in console.of(PODS)

@@ -14,8 +14,8 @@ from console.live.sessionmonitor import get_session_monitor
 from console.terminals import held
 from console.terminals import terminal as terminals
 from console.terminals.consumer import TerminalConsumer
-from console.terminals.held import Terminals, get_terminals
-from console.terminals.terminal import HELD, TYPED
+from console.terminals.held import TerminalRegistry, get_terminals
+from console.terminals.terminal import MAX_QUEUED_INPUT, MAX_UNACKNOWLEDGED
 from console.ui.clusters import clusters
 from tests.controlplane.waiting import eventually
 from tests.logs.conftest import POD_PATH, RBAC, World, binding
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-async def _held() -> AsyncIterator[Terminals]:
+async def _held() -> AsyncIterator[TerminalRegistry]:
     """Check that no terminal is left for the next test."""
     found = get_terminals()
     yield found
@@ -150,7 +150,7 @@ async def test_input_before_a_disconnect_is_acknowledged_after_the_reconnect(wor
 async def test_shell_without_a_client_ends_after_a_timeout(
     world: World, monkeypatch: MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(terminals, "AWAY", 0.2)
+    monkeypatch.setattr(terminals, "RECONNECT_SECONDS", 0.2)
     browser = Browser(terminal_of(world, "away"))
     await browser.begin()
     await browser.prompt()
@@ -246,14 +246,19 @@ async def test_slow_reader_causes_back_pressure(world: World) -> None:
     async with typing(Browser(terminal_of(world, "pours"), answers=False)) as browser:
         await browser.prompt()
         await browser.type("cat /dev/zero\n")
-        while len(browser.screen) < HELD:
+        while len(browser.screen) < MAX_UNACKNOWLEDGED:
             await browser.hear()
         while not await browser.socket.receive_nothing(timeout=0.3):
             await browser.hear()
         (found,) = get_terminals()._held.values()
-        assert HELD <= len(found.output) == len(browser.screen) < HELD + 2**17
+        assert (
+            MAX_UNACKNOWLEDGED
+            <= len(found.output)
+            == len(browser.screen)
+            < MAX_UNACKNOWLEDGED + 2**17
+        )
         await browser.say(ack=browser.came)
-        while len(browser.screen) < 3 * HELD:
+        while len(browser.screen) < 3 * MAX_UNACKNOWLEDGED:
             browser.answers = True
             await browser.hear()
 
@@ -263,7 +268,7 @@ async def test_client_that_never_acknowledges_output_is_disconnected(world: Worl
         await browser.prompt()
         (found,) = get_terminals()._held.values()
         found._tasks[0].cancel()
-        for _ in range(TYPED // 32768):
+        for _ in range(MAX_QUEUED_INPUT // 32768):
             await browser.type(b"x" * 32768)
         await browser.type(b"x")
         assert (await browser.last())["close"] == 1008
@@ -457,7 +462,7 @@ async def test_huge_message_closes_the_websocket(world: World, asked: str, kind:
 
 
 async def test_terminals_are_limited_per_account(world: World, monkeypatch: MonkeyPatch) -> None:
-    monkeypatch.setattr(held, "MOST_OF_ONE", 2)
+    monkeypatch.setattr(held, "MAX_PER_ACCOUNT", 2)
     path = terminal_of(world, "many")
     async with typing(Browser(path)) as one, typing(Browser(path)) as two:
         await one.prompt()

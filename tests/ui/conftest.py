@@ -6,7 +6,7 @@ import pytest
 from pytest_django import Settings
 
 from console.ui.clusters import Cluster
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.staticruntime import StaticRuntime
 
 
@@ -18,5 +18,5 @@ def _urls(settings: Settings) -> None:
 @pytest.fixture
 def host() -> Iterator[Cluster]:
     """An empty cluster that URLs can reference."""
-    yield use_host(StaticRuntime({}))
-    no_host()
+    yield set_host_cluster(StaticRuntime({}))
+    unset_host_cluster()

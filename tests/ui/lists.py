@@ -7,7 +7,7 @@ from django.http import QueryDict
 from console.kube.gvr import PODS
 from console.ui.registry import kinds
 from console.ui.selection import ListQuery
-from console.ui.table import Table, rows
+from console.ui.table import Table, build_table
 from console.ui.viewspec import ViewSpec
 from tests.informers import preloaded
 from tests.ui.support import (
@@ -28,7 +28,7 @@ def table(
     query: str = "", access: FakeAccess | None = None, objects: list[dict[str, Any]] | None = None
 ) -> Table:
     informer = preloaded(PODS, small_world() if objects is None else objects)
-    return rows(
+    return build_table(
         ListQuery.of(spec_of(query), access or admin()), informer, namespaces=NAMESPACE_NAMES
     )
 

@@ -7,14 +7,14 @@ from typing import Any
 from console.kube.gvr import GVR, NAMESPACES, PODS, Key
 from console.kube.identity import Identity
 from console.ui.clusters import HOST, Cluster, clusters
-from rbac.current import cluster_of
+from rbac.current import create_cluster
 from tests.informers import preloaded
 from tests.staticruntime import StaticRuntime
 
 NAMESPACE_NAMES = ("shop", "team-a", "team-b")
 
 
-_EMPTY = cluster_of(HOST, StaticRuntime({}))
+_EMPTY = create_cluster(HOST, StaticRuntime({}))
 
 
 class FakeAccess:

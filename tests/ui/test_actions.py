@@ -23,20 +23,20 @@ from console.kube.gvr import (
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.ui.accountroles import ChangeAccountRole
-from console.ui.actions import Action, Context, Done, Permission
-from console.ui.decisions import Denied, Refused, lacking
-from console.ui.declared import DeclaredAccess
+from console.ui.actions import Action, ActionContext, ActionSucceeded, Permission
+from console.ui.decisions import Denied, Refused, denied_for
+from console.ui.declared import RestrictedAccess
 from console.ui.forms import ConsoleForm
-from console.ui.making import make
+from console.ui.making import create_object
 from console.ui.registry import kinds
-from console.ui.rights import rights_key
+from console.ui.rights import permissions_key
 from console.ui.states import denied_text
 from console.ui.storage.copies import Clone, VolumeForm
 from console.ui.subject import Subject
 from console.ui.workloads.autoscaling import Autoscale
-from console.views.denial import Missing, request_text
+from console.views.denial import MissingPermission, request_text
 from console.views.denial import denied_page as page_of
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.rbac.fakes import FakeConsole
 from tests.rbac.objects import native_binding
@@ -53,7 +53,7 @@ def test_permission_applies_to_the_object_a_subresource_or_a_related_type() -> N
     assert not scale.granted(alice(), DEPLOYMENTS)
     debug = Permission("delete", gvr=PODS)
     assert debug.granted(alice(), DEPLOYMENTS, KEY)
-    denied = lacking(debug, DEPLOYMENTS, "team-b")
+    denied = denied_for(debug, DEPLOYMENTS, "team-b")
     assert (denied.verb, denied.gvr, denied.namespace, denied.subresource) == (
         "delete",
         PODS,
@@ -88,16 +88,16 @@ def test_volume_from_a_snapshot_starts_with_the_values_of_its_source_claim() -> 
 
 async def test_created_object_is_linked_if_the_user_may_see_it() -> None:
     informers = {PODS: preloaded(PODS, [])}
-    use_host(StaticRuntime(informers))
+    set_host_cluster(StaticRuntime(informers))
     try:
         console = FakeConsole(informers)
         for access, leads in ((alice(), True), (FakeAccess("b", list_in=(), delete_in=()), False)):
             context: Any = SimpleNamespace(key=KEY, access=access, client=console, audit_id="")
             name = f"of-{access.identity.name}"
-            done = await make(context, PODS, pod(name, KEY.namespace), "Made")
-            assert done.url.endswith(f"/{name}") if leads else done == Done("Made")
+            done = await create_object(context, PODS, pod(name, KEY.namespace), "Made")
+            assert done.url.endswith(f"/{name}") if leads else done == ActionSucceeded("Made")
     finally:
-        no_host()
+        unset_host_cluster()
 
 
 async def test_binding_changed_meanwhile_is_not_overwritten() -> None:
@@ -113,7 +113,7 @@ async def test_binding_changed_meanwhile_is_not_overwritten() -> None:
     subjects = [*robot["subjects"], {"kind": "User", "name": "carol"}]
     console.put(ROLE_BINDINGS, {**robot, "subjects": subjects})
     gone = [informers[ROLE_BINDINGS].store.get(key)]
-    context = Context(
+    context = ActionContext(
         request=cast(Any, None),
         kind=cast(Any, kinds.by_type(SERVICE_ACCOUNTS)),
         key=key,
@@ -169,8 +169,8 @@ def test_lists_of_users_are_not_shared_between_administrators() -> None:
     users, pods = kinds.by_segment("users.iam.kubesphere.io"), kinds.by_segment("pods")
     assert users is not None and pods is not None
     ann, bob = FakeAccess("ann"), FakeAccess("bob")
-    assert rights_key(pods, ann) == rights_key(pods, bob)
-    assert rights_key(users, ann) != rights_key(users, bob)
+    assert permissions_key(pods, ann) == permissions_key(pods, bob)
+    assert permissions_key(users, ann) != permissions_key(users, bob)
     [delete] = [action for action in users.actions if action.name == "delete"]
     assert delete.is_allowed(ann, USERS, Key("", "bob")) and not delete.is_allowed(
         ann, USERS, Key("", "ann")
@@ -180,7 +180,7 @@ def test_lists_of_users_are_not_shared_between_administrators() -> None:
 def test_detail_page_may_check_permissions_of_its_actions() -> None:
     pods = kinds.by_segment("pods")
     assert pods is not None
-    access = DeclaredAccess(admin(), pods, frozenset())
+    access = RestrictedAccess(admin(), pods, frozenset())
     assert access.can("delete", PODS, namespace="shop", name="web-1")
     assert access.can("create", PODS, namespace="shop", name="web-1", subresource="eviction")
     assert not access.can("create", PODS, namespace="shop", name="web-1", subresource="binding")
@@ -198,7 +198,7 @@ def test_refusal_names_the_subresource() -> None:
         denied_text(anywhere, "deployments")
         == "You don't have permission to patch scale of deployments."
     )
-    missing = Missing("patch", "deployments/scale", "apps", "shop", True)
+    missing = MissingPermission("patch", "deployments/scale", "apps", "shop", True)
     text = request_text("bob", missing, "/clusters/host/deployments")
     assert "resources:\n  - deployments/scale" in text
 

@@ -7,7 +7,7 @@ import pytest
 
 from console.kube.status import Severity
 from console.ui.ages import age_text
-from console.ui.causes import cause_of
+from console.ui.causes import diagnose
 from console.ui.conditions import conditions_of
 from console.ui.podspecs import containers_of, probes_of, resources_of
 
@@ -80,7 +80,7 @@ def unschedulable(message: str) -> dict[str, Any]:
     ],
 )
 def test_unschedulable_pod_is_explained(message: str, text: str) -> None:
-    cause = cause_of(unschedulable(message))
+    cause = diagnose(unschedulable(message))
     assert cause is not None
     assert cause.text == text
     assert message in cause.reason
@@ -154,7 +154,7 @@ def test_unschedulable_pod_is_explained(message: str, text: str) -> None:
     ],
 )
 def test_diagnosis_is_as_expected(manifest: dict[str, Any], text: str, reason: str) -> None:
-    found = cause_of(manifest)
+    found = diagnose(manifest)
     assert found is not None
     assert (found.text, found.reason) == (text, reason)
 
@@ -170,7 +170,7 @@ def test_diagnosis_is_as_expected(manifest: dict[str, Any], text: str, reason: s
     ],
 )
 def test_object_without_a_problem_has_no_diagnosis(manifest: dict[str, Any]) -> None:
-    assert cause_of(manifest) is None
+    assert diagnose(manifest) is None
 
 
 def test_conditions_are_rated_by_type_and_sorted_by_severity() -> None:

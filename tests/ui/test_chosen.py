@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
 from console.ui.chosen import MOST_LABELS
-from console.ui.export import item
+from console.ui.export import export_item
 from console.ui.filterform import filter_form
 from console.ui.picker import column_picker
 from console.ui.rows import make_row
 from console.ui.selection import ListQuery
-from console.ui.table import find_row
+from console.ui.table import row_of
 from console.ui.viewspec import ViewSpec
 from tests.informers import bring, preloaded
 from tests.ui.lists import spec_of, table
@@ -98,19 +98,19 @@ def test_rows_are_cached_per_column_selection() -> None:
     rows = [make_row(usual.kind, "host", admin(), entry, spec.columns) for spec in (usual, few)]
     assert [len(row.cells) for row in rows] == [8, 2]
     assert rows[0].signature != rows[1].signature
-    found = find_row(ListQuery.of(few, admin()), entry.key, informer)
+    found = row_of(ListQuery.of(few, admin()), entry.key, informer)
     assert found is rows[1]
 
 
 def test_change_of_a_hidden_column_does_not_change_the_row() -> None:
     informer: Informer[Any] = preloaded(PODS, small_world())
     few, key = spec_of("columns=name,label:app"), next(iter(informer.store.snapshot().entries))
-    before = find_row(ListQuery.of(few, admin()), key, informer)
+    before = row_of(ListQuery.of(few, admin()), key, informer)
     changed = {**informer.store.get(key).original()}  # type: ignore[union-attr]
     changed["metadata"]["resourceVersion"] = "999999999"
     changed["status"]["podIP"] = "10.9.9.9"
     bring(informer, changed)
-    after = find_row(ListQuery.of(few, admin()), key, informer)
+    after = row_of(ListQuery.of(few, admin()), key, informer)
     assert before is not None
     assert after is not None
     assert after is not before
@@ -121,7 +121,7 @@ def test_exports_have_the_selected_columns() -> None:
     informer: Informer[Any] = preloaded(PODS, small_world())
     entry = next(iter(informer.store.snapshot().entries.values()))
     spec = spec_of("columns=name,label:tier")
-    found = item(spec.kind, spec.shown(metered=False), entry)
+    found = export_item(spec.kind, spec.shown(metered=False), entry)
     assert found["label:tier"] == "front"
     assert "node" not in found
     assert {"namespace", "name", "status", "labels"} <= set(found)

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from console.kube.gvr import NAMESPACES, PODS
 from console.kube.informer import Informer
 from console.kube.status import Severity
-from console.ui.counts import Counts, counts_of
+from console.ui.counts import SeverityCounts, counts_of
 from console.ui.decisions import Readable
 from console.ui.level import Level
-from console.ui.nav import NavCount, Problems, nav, resources
+from console.ui.nav import NavCount, ProblemCount, all_kinds, nav
 from console.ui.registry import kinds
-from rbac.current import cluster_of
+from rbac.current import create_cluster
 from tests.informers import bring, preloaded
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, pod, small_world
@@ -39,7 +39,7 @@ def counted(informer: Informer[Any], readable: Readable, wanted: tuple[str, ...]
 @given(st.lists(changes, max_size=20))
 def test_counts_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
     informer = preloaded(PODS, small_world())
-    counts = Counts(informer.store, pods_kind())
+    counts = SeverityCounts(informer.store, pods_kind())
     for what, given_ in [*then, ("read", None)]:
         change(informer, what, given_)
         if what == "read":
@@ -69,8 +69,8 @@ def numbers(access: FakeAccess, namespace: str = "") -> tuple[int | None, int | 
         PODS: preloaded(PODS, small_world()),
         NAMESPACES: preloaded(NAMESPACES, []),
     }
-    access.cluster = cluster_of("host", StaticRuntime(informers))
-    groups = resources(access, Level("cluster", namespace=namespace))
+    access.cluster = create_cluster("host", StaticRuntime(informers))
+    groups = all_kinds(access, Level("cluster", namespace=namespace))
     item = next(item for group in groups for item in group.items if item.url.startswith(URL))
     assert item.count.latest is not None
     return item.count.latest.total, item.count.latest.failing
@@ -93,8 +93,8 @@ def test_menu_shows_no_count_that_is_not_updated() -> None:
     viewer = admin()
 
     def count() -> NavCount:
-        viewer.cluster = cluster_of("host", StaticRuntime(informers))
-        groups = resources(viewer, Level("cluster"))
+        viewer.cluster = create_cluster("host", StaticRuntime(informers))
+        groups = all_kinds(viewer, Level("cluster"))
         return next(i.count for group in groups for i in group.items if i.url == URL)
 
     assert ">2<" in count().html("en")
@@ -109,11 +109,11 @@ def test_menu_shows_no_count_that_is_not_updated() -> None:
 def test_menu_entry_shows_the_failing_objects_of_all_its_kinds() -> None:
     informers = {PODS: preloaded(PODS, small_world())}
     viewer = admin()
-    viewer.cluster = cluster_of("host", StaticRuntime(informers))
+    viewer.cluster = create_cluster("host", StaticRuntime(informers))
     [pods] = [one for one in nav(viewer, Level("cluster"), "pods").rail if one.current]
     assert pods.url == URL and pods.problems is not None
     assert ">2<" in pods.problems.html("en")
-    assert "hidden" in Problems(()).html("en")
+    assert "hidden" in ProblemCount(()).html("en")
     [workloads] = [one for one in nav(viewer, Level("cluster"), "jobs").rail if one.current]
     assert workloads.url == "/clusters/host/deployments"
     tabs = nav(viewer, Level("cluster"), "jobs").tabs

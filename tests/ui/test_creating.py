@@ -10,9 +10,9 @@ from console.ui.creating import create_url, may_create_any, skeleton
 from console.ui.generic import generic_kind
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
-from console.ui.rights import rights_key
+from console.ui.rights import permissions_key
 from console.ui.selection import ListQuery
-from console.ui.table import rows
+from console.ui.table import build_table
 from console.ui.viewspec import ViewSpec
 from tests.informers import preloaded
 from tests.ui.lists import spec_of, table
@@ -70,7 +70,7 @@ def test_permission_in_a_project_does_not_cover_cluster_scoped_objects() -> None
 
 def test_lists_are_not_shared_between_users_with_different_create_permissions() -> None:
     kind = spec_of("").kind
-    assert rights_key(kind, TWO) != rights_key(kind, bob())
+    assert permissions_key(kind, TWO) != permissions_key(kind, bob())
     assert table("").etag != table("", FakeAccess("b", delete_in={"nowhere"})).etag
 
 
@@ -93,7 +93,7 @@ def test_kind_with_a_create_form_links_to_it(segment: str, query: str, url: str)
     assert create_url(spec, admin()).endswith(url)
     assert create_url(spec, FakeAccess("b", delete_in=())) == ""
     informer = preloaded(PODS, [])
-    assert rows(ListQuery.of(spec, admin()), informer).create_url.endswith(url)
+    assert build_table(ListQuery.of(spec, admin()), informer).create_url.endswith(url)
 
 
 @pytest.mark.parametrize("kind", list(kinds), ids=lambda kind: kind.segment)

@@ -6,19 +6,19 @@ import pytest
 
 from console.kube.gvr import EVENTS, PODS, SERVICES, Key
 from console.ui.access import Access
-from console.ui.declared import DeclaredAccess
+from console.ui.declared import RestrictedAccess
 from console.ui.links import detail_url
-from console.ui.places import DetailPlace, find_place
+from console.ui.places import DetailRoute, resolve_page
 from console.ui.registry import kinds
 from tests.ui.support import FakeAccess, admin
 
 pytestmark = pytest.mark.usefixtures("host")
 
 
-def narrowed() -> DeclaredAccess:
+def narrowed() -> RestrictedAccess:
     kind = kinds.by_segment("pods")
     assert kind is not None
-    return DeclaredAccess(admin(), kind, frozenset({EVENTS}))
+    return RestrictedAccess(admin(), kind, frozenset({EVENTS}))
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def test_only_declared_permissions_are_granted(verb: str, gvr: Any, allowed: boo
 
 
 def test_rights_keys_differ_if_required_permissions_differ() -> None:
-    place = find_place("/clusters/host/projects/shop/pods/web-1")
-    assert isinstance(place, DetailPlace)
+    place = resolve_page("/clusters/host/projects/shop/pods/web-1")
+    assert isinstance(place, DetailRoute)
     assert EVENTS in place.needs
     assert place.rights(admin()) == place.rights(FakeAccess("eve", get_in=None))
 
@@ -67,12 +67,12 @@ def test_rights_keys_differ_if_required_permissions_differ() -> None:
     ],
 )
 def test_url_that_is_no_detail_page_is_not_found(url: str) -> None:
-    assert find_place(url) is None
+    assert resolve_page(url) is None
 
 
 def test_first_tab_has_one_url() -> None:
-    place = find_place("/clusters/host/nodes/n-1/overview?x=y")
-    assert isinstance(place, DetailPlace)
+    place = resolve_page("/clusters/host/nodes/n-1/overview?x=y")
+    assert isinstance(place, DetailRoute)
     assert place.url == "/clusters/host/nodes/n-1"
 
 
@@ -81,7 +81,7 @@ def test_names_are_parsed_as_their_pages_encode_them() -> None:
     for name in ("system:node-proxier", "my role", "角色?x#y&z=1"):
         kind = kinds.by_segment("clusterroles")
         assert kind is not None
-        place = find_place(detail_url("host", kind.segment, Key("", name), "yaml"))
-        assert isinstance(place, DetailPlace)
+        place = resolve_page(detail_url("host", kind.segment, Key("", name), "yaml"))
+        assert isinstance(place, DetailRoute)
         assert place.key == Key("", name)
-        assert find_place(place.url) == place
+        assert resolve_page(place.url) == place

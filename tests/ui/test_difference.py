@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.ui.difference import MOST, WIDEST, compared, difference
+from console.ui.difference import MOST, WIDEST, diff_lines, difference
 from tests.cputime import at_most
 
 _lines = st.lists(st.sampled_from(["a", "b", "c"]), max_size=12)
@@ -13,7 +13,7 @@ _lines = st.lists(st.sampled_from(["a", "b", "c"]), max_size=12)
 def test_removed_and_added_lines_transform_one_text_into_the_other(
     before: list[str], after: list[str]
 ) -> None:
-    found = compared(before, after)
+    found = diff_lines(before, after)
     assert bool(found) is (before != after)
     gone = [line.before for line in found if line.sign == "-"]
     come = {line.after: line.text for line in found if line.sign == "+"}

@@ -14,11 +14,11 @@ from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.ui import ages, drawing
 from console.ui.drawing import part_html, row_html, rows_html
-from console.ui.rows import Row
+from console.ui.rows import ListRow
 from console.ui.selection import ListQuery
-from console.ui.shelf import Weighed
+from console.ui.shelf import WeightedLruCache
 from console.ui.symbols import MARKS
-from console.ui.table import rows
+from console.ui.table import build_table
 from tests.informers import bring, preloaded
 from tests.ui.lists import spec_of
 from tests.ui.support import FakeAccess, admin, bob, pod, small_world
@@ -36,15 +36,15 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return render_to_string(template, values)
 
     monkeypatch.setattr(drawing, "render_to_string", noted)
-    drawing.parts.clear()
+    drawing.part_cache.clear()
     return found
 
 
-def rows_of(informer: Informer[Any], access: FakeAccess) -> tuple[Row, ...]:
-    return rows(ListQuery.of(spec_of("sort=name"), access), informer).rows
+def rows_of(informer: Informer[Any], access: FakeAccess) -> tuple[ListRow, ...]:
+    return build_table(ListQuery.of(spec_of("sort=name"), access), informer).rows
 
 
-def anew(row: Row, lang: str) -> str:
+def anew(row: ListRow, lang: str) -> str:
     """Render the row with its template, without the cache."""
     with override(lang):
         return render_to_string("ui/_row.html", {"row": row})
@@ -206,7 +206,7 @@ def test_placeholder_names_are_unique(tag: str) -> None:
 
 
 def test_lru_cache_is_limited_by_weight() -> None:
-    kept: Weighed[int, str] = Weighed(100, len)
+    kept: WeightedLruCache[int, str] = WeightedLruCache(100, len)
     for number in range(50):
         assert kept.get(number, lambda: "x" * 30) == "x" * 30
         assert kept.get(0, lambda: "y" * 30)[0] == "x", "what is asked for stays"
@@ -217,5 +217,5 @@ def test_lru_cache_is_limited_by_weight() -> None:
 
 
 def test_fragments_may_render_nested_fragments() -> None:
-    kept: Weighed[str, str] = Weighed(100, len)
+    kept: WeightedLruCache[str, str] = WeightedLruCache(100, len)
     assert kept.get("a", lambda: kept.get("b", lambda: "b") + "a") == "ba"

@@ -10,7 +10,7 @@ import pytest
 from django.http import QueryDict
 
 from console.kube.gvr import PODS
-from console.ui.export import CHUNK, exported, safe, stream
+from console.ui.export import CHUNK, escape_formula, exported_slice, stream
 from console.ui.registry import kinds
 from console.ui.selection import ListQuery, select
 from console.ui.viewspec import ViewSpec
@@ -32,7 +32,7 @@ async def export(
     assert kind is not None
     spec = ViewSpec.parse(kind, QueryDict(query), cluster="host")
     informer = preloaded(PODS, small_world() if objects is None else objects)
-    selection = select(ListQuery.of(spec, access or admin()), informer, exported(spec))
+    selection = select(ListQuery.of(spec, access or admin()), informer, exported_slice(spec))
     return await _joined(stream(spec, selection, fmt))
 
 
@@ -100,16 +100,16 @@ HOSTILE = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "\nx", "\0x", "＝1+1"]
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_formulas_are_quoted(text: str) -> None:
-    assert safe(text) == f"'{text}"
+    assert escape_formula(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("value", ["web-1", "a=b", "1/2", 'say "hi"', "a,b\nc", "", 0, -3])
 def test_other_values_are_unchanged(value: str | int) -> None:
-    assert safe(value) == value
+    assert escape_formula(value) == value
 
 
 def test_none_is_an_empty_cell() -> None:
-    assert safe(None) == ""
+    assert escape_formula(None) == ""
 
 
 @pytest.mark.parametrize("fmt", ["csv", "tsv"])

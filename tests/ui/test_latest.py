@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from console.kube.gvr import EVENTS, PODS
 from console.ui.decisions import Readable
-from console.ui.latest import Latest, Moment, changed, latest_of
+from console.ui.latest import ChangeTime, RecentChanges, change_time, recent_changes_of
 from tests.informers import preloaded
 from tests.pages.overview.world import warning
 from tests.ui.support import small_world
@@ -19,7 +19,7 @@ from tests.ui.test_ordered import RIGHTS, change, changes
 @given(st.lists(changes, max_size=20))
 def test_recent_changes_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
     informer = preloaded(PODS, small_world())
-    latest = Latest(informer.store, changed)
+    latest = RecentChanges(informer.store, change_time)
     for what, given_ in [*then, ("read", None)]:
         change(informer, what, given_)
         if what != "read":
@@ -28,7 +28,7 @@ def test_recent_changes_follow_the_store(then: Sequence[tuple[str, Any]]) -> Non
             for wanted in ((), ("shop",), ("shop", "team-a")):
                 expected = sorted(
                     (
-                        Moment(entry.projection.created, key)
+                        ChangeTime(entry.projection.created, key)
                         for key, entry in informer.store.snapshot().entries.items()
                         if readable.includes(key) and (not wanted or key.namespace in wanted)
                     ),
@@ -42,6 +42,6 @@ def test_recent_events_are_warnings_sorted_by_last_occurrence() -> None:
     late = warning("late", "shop", "2026-11-20T11:00:00Z")
     early = warning("early", "team-a", "2026-11-20T10:00:00Z")
     informer = preloaded(EVENTS, [normal, early, late])
-    found = latest_of(informer).newest(Readable(None), 5)
+    found = recent_changes_of(informer).newest(Readable(None), 5)
     assert [moment.key.name for moment in found] == ["late", "early"]
     assert found[0].at == datetime(2026, 11, 20, 11, tzinfo=UTC)

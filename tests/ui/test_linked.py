@@ -4,23 +4,23 @@ from collections.abc import Iterator
 
 import pytest
 
-from console.ui.columns import Target
-from console.ui.columns.links import Linked
-from console.ui.linked import Links
-from rbac.current import no_host, use_host
+from console.ui.columns import LinkTarget
+from console.ui.columns.links import ResolvedLink
+from console.ui.linked import LinkResolver
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.ui.support import alice, make_runtime
 
 
 @pytest.fixture(autouse=True)
 def _pods() -> Iterator[None]:
-    use_host(make_runtime())
+    set_host_cluster(make_runtime())
     yield
-    no_host()
+    unset_host_cluster()
 
 
 def test_link_reveals_a_missing_object_only_to_users_who_may_list_it() -> None:
-    links = Links(alice())
-    assert links.resolve(Target("pods", "team-a", "api-1")).url
-    assert links.resolve(Target("pods", "team-a", "nobody")) == Linked("", missing=True)
+    links = LinkResolver(alice())
+    assert links.resolve(LinkTarget("pods", "team-a", "api-1")).url
+    assert links.resolve(LinkTarget("pods", "team-a", "nobody")) == ResolvedLink("", missing=True)
     for name in ("web-1", "nobody"):
-        assert links.resolve(Target("pods", "team-b", name)) == Linked()
+        assert links.resolve(LinkTarget("pods", "team-b", name)) == ResolvedLink()

@@ -10,7 +10,7 @@ from console.kube.gvr import NODES, PODS, Key
 from console.ui.nodecapacity import NodeCapacityPanel
 from console.ui.registry import kinds
 from console.ui.subject import Subject
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.pages.overview.world import make_runtime, measured
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice
@@ -19,9 +19,9 @@ from tests.ui.support import FakeAccess, admin, alice
 @pytest.fixture
 def runtime() -> Iterator[StaticRuntime]:
     found = make_runtime("2026-11-20T10:00:00Z", measured())
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 def drawn(runtime: StaticRuntime, access: FakeAccess, name: str = "node-1") -> str:

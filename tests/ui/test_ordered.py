@@ -16,7 +16,7 @@ from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.decisions import Readable
-from console.ui.ordered import OrderedView, Question, Selection
+from console.ui.ordered import ListSlice, OrderedView, ViewQuery
 from console.ui.viewspec import ViewSpec
 from tests.informers import bring, preloaded, take_away
 from tests.ui.lists import spec_of
@@ -78,7 +78,7 @@ def change(informer: Informer[Any], what: str, given: Any) -> None:
         informer.replace(raws, "1")
 
 
-def made_anew(informer: Informer[Any], spec: ViewSpec, readable: Readable) -> Selection:
+def made_anew(informer: Informer[Any], spec: ViewSpec, readable: Readable) -> ListSlice:
     """Compute the expected list from all objects."""
     found: list[Entry[Any]] = [
         entry
@@ -93,11 +93,11 @@ def made_anew(informer: Informer[Any], spec: ViewSpec, readable: Readable) -> Se
     found.sort(key=lambda entry: (entry.key.name, entry.key.namespace))
     column = spec.kind.sortable[spec.sort_column or "status"]
     found.sort(key=column.sort_key, reverse=spec.descending)
-    return Selection(tuple(found), len(found), dict(tally), informer.store.resource_version)
+    return ListSlice(tuple(found), len(found), dict(tally), informer.store.resource_version)
 
 
-def question_of(spec: ViewSpec, readable: Readable) -> Question:
-    return Question.of(spec, readable)
+def question_of(spec: ViewSpec, readable: Readable) -> ViewQuery:
+    return ViewQuery.of(spec, readable)
 
 
 def check(view: OrderedView, informer: Informer[Any], spec: ViewSpec, readable: Readable) -> None:

@@ -7,19 +7,19 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from console.ui import pages
-from console.ui.gaps import gaps
-from console.ui.pages import page, put_aside
+from console.ui.gaps import collect_placeholders
+from console.ui.pages import render_page, streamed_part
 
 
 def drawn(*_arguments: Any) -> str:
-    first, second = (put_aside(SafeString(text)) for text in ("<b>é</b>", "<i>中文</i>"))
-    return f"<p>…</p>{first}<p>&amp;</p>{second}{put_aside(SafeString(''))}"
+    first, second = (streamed_part(SafeString(text)) for text in ("<b>é</b>", "<i>中文</i>"))
+    return f"<p>…</p>{first}<p>&amp;</p>{second}{streamed_part(SafeString(''))}"
 
 
 @pytest.fixture
 def content(monkeypatch: pytest.MonkeyPatch) -> bytes:
     monkeypatch.setattr(pages, "render_to_string", drawn)
-    return page(HttpRequest(), "any.html", {})
+    return render_page(HttpRequest(), "any.html", {})
 
 
 def test_streamed_content_equals_the_rendered_template(content: bytes) -> None:
@@ -33,9 +33,9 @@ def test_cached_fragments_are_not_split_into_streamed_parts(
     kept = []
 
     def keeping(*_arguments: Any) -> str:
-        with gaps():
+        with collect_placeholders():
             kept.append(drawn())
         return kept[0]
 
     monkeypatch.setattr(pages, "render_to_string", keeping)
-    assert page(HttpRequest(), "any.html", {}).decode() == kept[0] == drawn()
+    assert render_page(HttpRequest(), "any.html", {}).decode() == kept[0] == drawn()

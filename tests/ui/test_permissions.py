@@ -5,7 +5,7 @@ import pytest
 from console.kube.gvr import PODS, Key
 from console.ui.decisions import Denied
 from console.ui.selection import ListQuery
-from console.ui.table import find_row, rows
+from console.ui.table import build_table, row_of
 from tests.informers import preloaded
 from tests.ui.lists import keys, spec_of, table
 from tests.ui.support import (
@@ -54,9 +54,9 @@ def test_charlie_is_refused() -> None:
 def test_selections_are_not_shared_across_permissions() -> None:
     informer = preloaded(PODS, small_world())
     spec = spec_of("")
-    assert rows(ListQuery.of(spec, admin()), informer).total == 6
-    assert rows(ListQuery.of(spec, alice()), informer).total == 2
-    assert rows(ListQuery.of(spec, admin()), informer).total == 6
+    assert build_table(ListQuery.of(spec, admin()), informer).total == 6
+    assert build_table(ListQuery.of(spec, alice()), informer).total == 2
+    assert build_table(ListQuery.of(spec, admin()), informer).total == 6
 
 
 def test_only_permitted_actions_are_offered() -> None:
@@ -70,10 +70,10 @@ def test_only_permitted_actions_are_offered() -> None:
 
 def test_row_is_found_by_its_key_if_permitted() -> None:
     informer = preloaded(PODS, small_world())
-    found = find_row(ListQuery.of(spec_of("q=zzz"), admin()), Key("shop", "web-2"), informer)
+    found = row_of(ListQuery.of(spec_of("q=zzz"), admin()), Key("shop", "web-2"), informer)
     assert found is not None
-    assert found in rows(ListQuery.of(spec_of(""), admin()), informer).rows
-    assert find_row(ListQuery.of(spec_of(""), admin()), Key("shop", "none"), informer) is None
-    assert find_row(ListQuery.of(spec_of(""), alice()), Key("shop", "web-2"), informer) is None
+    assert found in build_table(ListQuery.of(spec_of(""), admin()), informer).rows
+    assert row_of(ListQuery.of(spec_of(""), admin()), Key("shop", "none"), informer) is None
+    assert row_of(ListQuery.of(spec_of(""), alice()), Key("shop", "web-2"), informer) is None
     with pytest.raises(Denied):
-        find_row(ListQuery.of(spec_of(""), charlie()), Key("shop", "web-2"), informer)
+        row_of(ListQuery.of(spec_of(""), charlie()), Key("shop", "web-2"), informer)

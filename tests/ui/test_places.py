@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.ui.places import find_list, find_place
+from console.ui.places import resolve_list, resolve_page
 
 pytestmark = pytest.mark.usefixtures("host")
 
 
 def test_list_url_is_parsed_with_its_parameters() -> None:
-    place = find_list("/clusters/host/pods?namespace=shop&sort=-age")
+    place = resolve_list("/clusters/host/pods?namespace=shop&sort=-age")
     assert place is not None
     assert place.kind.segment == "pods"
     assert (place.spec.namespaces, place.spec.sort) == (("shop",), "-age")
@@ -20,7 +20,7 @@ def test_list_url_is_parsed_with_its_parameters() -> None:
 
 
 def test_parameter_errors_are_kept() -> None:
-    place = find_list("/clusters/host/pods?limit=abc")
+    place = resolve_list("/clusters/host/pods?limit=abc")
     assert place is not None
     assert [error.field for error in place.spec.errors] == ["limit"]
 
@@ -48,17 +48,17 @@ def test_parameter_errors_are_kept() -> None:
 )
 def test_other_urls_are_refused_quickly(url: str) -> None:
     started = time.thread_time()
-    assert find_list(url) is None
+    assert resolve_list(url) is None
     assert time.thread_time() - started < 0.25
 
 
 @given(st.one_of(st.text(), st.text().map(lambda text: f"/clusters/host/pods?{text}")))
 def test_any_text_is_parsed_or_refused(url: str) -> None:
-    place = find_list(url)
+    place = resolve_list(url)
     assert place is None or place.kind.segment == "pods"
 
 
 @pytest.mark.parametrize("name", ["%2e%2e", ".", "a%252Fb", "a%25b", "A", "x" * 64])
 def test_invalid_project_name_is_refused(name: str) -> None:
-    assert find_place("/clusters/host/projects/shop/secrets/a") is not None
-    assert find_place(f"/clusters/host/projects/{name}/secrets/a") is None
+    assert resolve_page("/clusters/host/projects/shop/secrets/a") is not None
+    assert resolve_page(f"/clusters/host/projects/{name}/secrets/a") is None

@@ -9,7 +9,7 @@ from console.kube.gvr import PODS
 from console.ui.columns import NameColumn, StatusColumn, TextColumn
 from console.ui.filters import SearchFilter, StatusFilter
 from console.ui.kind import Nav, ResourceKind
-from console.ui.registry import Registry, WrongDeclaration, kinds
+from console.ui.registry import InvalidKindDeclaration, Registry, kinds
 
 
 def declare(**changes: Any) -> type[ResourceKind]:
@@ -62,19 +62,19 @@ def _text(column_id: str, priority: int = 2) -> TextColumn:
     ],
 )
 def test_invalid_declaration_is_refused(changes: dict[str, Any], problem: str) -> None:
-    with pytest.raises(WrongDeclaration, match=problem):
+    with pytest.raises(InvalidKindDeclaration, match=problem):
         Registry().add(declare(**changes))
 
 
 def test_kind_cannot_be_declared_twice() -> None:
     registry = Registry()
     registry.add(declare())
-    with pytest.raises(WrongDeclaration, match="already declared"):
+    with pytest.raises(InvalidKindDeclaration, match="already declared"):
         registry.add(declare())
 
 
 def test_all_problems_of_a_declaration_are_reported_together() -> None:
-    with pytest.raises(WrongDeclaration) as caught:
+    with pytest.raises(InvalidKindDeclaration) as caught:
         Registry().add(declare(columns=(_text("a", 9), _text("a")), filters=("q",)))
     for part in ("priority 9", "declared twice", "NameColumn", "not of type Filter"):
         assert part in str(caught.value)

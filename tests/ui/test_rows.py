@@ -9,7 +9,7 @@ from console.ui.drawing import row_html
 from console.ui.registry import kinds
 from console.ui.rows import ActionBar, action_bar, make_row
 from console.ui.selection import ListQuery
-from console.ui.table import rows
+from console.ui.table import build_table
 from tests.informers import bring, preloaded, take_away
 from tests.ui.lists import spec_of, table
 from tests.ui.support import (
@@ -21,15 +21,15 @@ from tests.ui.support import (
 
 def test_signature_changes_only_with_displayed_values() -> None:
     informer = preloaded(PODS, [pod("web-1", restarts=1)])
-    before = rows(ListQuery.of(spec_of(""), admin()), informer)
+    before = build_table(ListQuery.of(spec_of(""), admin()), informer)
     same = pod("web-1", restarts=1)
     same["metadata"]["annotations"] = {"note": "not shown"}
     bring(informer, same)
-    after = rows(ListQuery.of(spec_of(""), admin()), informer)
+    after = build_table(ListQuery.of(spec_of(""), admin()), informer)
     assert after.resource_version != before.resource_version
     assert (after.rows, after.etag) == (before.rows, before.etag)
     bring(informer, pod("web-1", restarts=2))
-    changed = rows(ListQuery.of(spec_of(""), admin()), informer)
+    changed = build_table(ListQuery.of(spec_of(""), admin()), informer)
     assert changed.rows[0].signature != before.rows[0].signature
     assert changed.etag != before.etag
     assert changed.rows[0].status_key == before.rows[0].status_key
@@ -37,9 +37,9 @@ def test_signature_changes_only_with_displayed_values() -> None:
 
 def test_recreated_pod_has_a_new_signature() -> None:
     informer = preloaded(PODS, [pod("web-1", uid="1")])
-    before = rows(ListQuery.of(spec_of(""), admin()), informer).rows[0]
+    before = build_table(ListQuery.of(spec_of(""), admin()), informer).rows[0]
     bring(informer, pod("web-1", uid="2"))
-    after = rows(ListQuery.of(spec_of(""), admin()), informer).rows[0]
+    after = build_table(ListQuery.of(spec_of(""), admin()), informer).rows[0]
     assert (after.id, after.key) == (before.id, before.key)
     assert after.signature != before.signature
 
@@ -122,11 +122,13 @@ def test_changed_store_is_read_again() -> None:
     seen = []
     for name in ("c", "a", "b"):
         bring(informer, pod(name))
-        seen.append([row.name for row in rows(ListQuery.of(spec_of(""), admin()), informer).rows])
+        seen.append(
+            [row.name for row in build_table(ListQuery.of(spec_of(""), admin()), informer).rows]
+        )
     assert seen == [["c"], ["a", "c"], ["a", "b", "c"]]
     take_away(informer, pod("a"))
     bring(informer, pod("b", waiting="CrashLoopBackOff"))
-    assert [row.name for row in rows(ListQuery.of(spec_of(""), admin()), informer).rows] == [
+    assert [row.name for row in build_table(ListQuery.of(spec_of(""), admin()), informer).rows] == [
         "b",
         "c",
     ]

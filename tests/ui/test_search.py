@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from console.kube.discovery import Types
+from console.kube.discovery import CustomTypes
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, DEPLOYMENTS, NAMESPACES, PODS, Key
 from console.kube.informer import Informer
 from console.ui.access import Access
 from console.ui.bestmatches import best_of
 from console.ui.clusterkinds import Kinds
-from console.ui.haystacks import Match, haystacks_of
+from console.ui.haystacks import BlockMatch, search_index_of
 from console.ui.kindnames import kind_named, kinds_like
 from console.ui.registry import kinds
 from console.ui.search import search, searchable
@@ -37,7 +37,7 @@ def world() -> dict[Any, Informer[Any]]:
     }
 
 
-KINDS = Kinds(kinds, Types(preloaded(CUSTOM_RESOURCE_DEFINITIONS)))
+KINDS = Kinds(kinds, CustomTypes(preloaded(CUSTOM_RESOURCE_DEFINITIONS)))
 
 
 def look(world: dict[Any, Informer[Any]], text: str, access: Access | None = None) -> Found:
@@ -109,9 +109,9 @@ def test_better_matches_are_ranked_higher() -> None:
     assert best_of([], ("app",), 5) == []
 
 
-def matches(names: list[str]) -> list[Match]:
+def matches(names: list[str]) -> list[BlockMatch]:
     blocks = packed({Key("", name): {name} for name in names})
-    return [Match(block, block.every) for block in blocks]
+    return [BlockMatch(block, block.every) for block in blocks]
 
 
 def test_index_block_matches_substrings() -> None:
@@ -159,7 +159,7 @@ def test_search_index_follows_the_store(world: dict[Any, Informer[Any]]) -> None
     assert look(world, "cart") == {}
     assert look(world, "newly") == {"pods": (1, ["api-1"])}
     [declared] = [one.kind.search for one in searchable(admin()) if one.kind.gvr == PODS]
-    kept: Any = haystacks_of(declared, pods)
+    kept: Any = search_index_of(declared, pods)
     assert (len(kept), kept.rebuilds) == (5, 1)
 
 

@@ -11,10 +11,10 @@ from console.ui import selection
 from console.ui.access import Access
 from console.ui.decisions import Denied, Readable, readable, whole_namespaces
 from console.ui.ordered import OrderedView
-from console.ui.rights import rights_key
-from console.ui.selection import ListQuery, select, selected
-from console.ui.shelf import Shelf
-from console.ui.table import find_row, rows
+from console.ui.rights import permissions_key
+from console.ui.selection import ListQuery, select, select_async
+from console.ui.shelf import LruCache
+from console.ui.table import build_table, row_of
 from tests.informers import bring, preloaded
 from tests.ui.lists import spec_of
 from tests.ui.support import FakeAccess, admin, alice, bob, charlie, pod, small_world
@@ -31,7 +31,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[OrderedView]]:
             found.append(self)
 
     monkeypatch.setattr(selection, "OrderedView", Noted)
-    monkeypatch.setattr(selection, "_shelf", Shelf(places=4, room=40, idle=60))
+    monkeypatch.setattr(selection, "_shelf", LruCache(places=4, room=40, idle=60))
     yield found
 
 
@@ -42,10 +42,10 @@ def names_only(*keys: Key) -> FakeAccess:
 def test_pages_and_sort_directions_share_a_view(made: list[OrderedView]) -> None:
     informer = preloaded(PODS, small_world())
     for query in ("", "page=2&limit=2", "sort=-status", "sort=status", "limit=5"):
-        rows(ListQuery.of(spec_of(query), admin()), informer)
+        build_table(ListQuery.of(spec_of(query), admin()), informer)
     assert len(made) == 1
-    rows(ListQuery.of(spec_of("sort=age"), admin()), informer)
-    rows(ListQuery.of(spec_of("sort=-age&page=3"), admin()), informer)
+    build_table(ListQuery.of(spec_of("sort=age"), admin()), informer)
+    build_table(ListQuery.of(spec_of("sort=-age&page=3"), admin()), informer)
     assert len(made) == 2
 
 
@@ -87,7 +87,7 @@ def test_stores_do_not_share_views(made: list[OrderedView]) -> None:
 
 def test_least_recently_used_entry_is_evicted() -> None:
     now = 0.0
-    shelf: Shelf[str, list[int]] = Shelf(places=3, room=10, idle=60, clock=lambda: now)
+    shelf: LruCache[str, list[int]] = LruCache(places=3, room=10, idle=60, clock=lambda: now)
     first = shelf.get("a", list)
     for key in "bc":
         shelf.get(key, list)
@@ -108,14 +108,14 @@ def test_least_recently_used_entry_is_evicted() -> None:
 
 
 def test_single_entry_may_exceed_the_limit() -> None:
-    shelf: Shelf[str, list[int]] = Shelf(places=3, room=10, idle=60)
+    shelf: LruCache[str, list[int]] = LruCache(places=3, room=10, idle=60)
     large = shelf.get("large", lambda: list(range(100)))
     assert shelf.get("large", list) is large
 
 
 def test_find_counts_as_use() -> None:
     now = 0.0
-    shelf: Shelf[str, str] = Shelf(places=2, room=10, idle=60, clock=lambda: now)
+    shelf: LruCache[str, str] = LruCache(places=2, room=10, idle=60, clock=lambda: now)
     assert shelf.find("a") is None
     for key in "ab":
         shelf.get(key, lambda: "made")
@@ -149,28 +149,28 @@ async def test_large_store_is_prepared_in_another_thread(
             pass
 
     monkeypatch.setattr(OrderedView, "catch_up", catch_up)
-    await selected(ListQuery.of(spec_of(""), admin()), informer, seconds=0.0)
+    await select_async(ListQuery.of(spec_of(""), admin()), informer, seconds=0.0)
     assert [thread is threading.main_thread() for thread in threads] == [False]
     assert made[0].pending_changes == 0
     bring(informer, pod("new"))
-    await selected(ListQuery.of(spec_of(""), admin()), informer, seconds=0.0)
+    await select_async(ListQuery.of(spec_of(""), admin()), informer, seconds=0.0)
     assert len(threads) == 1
     assert select(ListQuery.of(spec_of(""), admin()), informer).total == 7
     with pytest.raises(Denied):
-        await selected(ListQuery.of(spec_of(""), charlie()), informer, seconds=0.0)
+        await select_async(ListQuery.of(spec_of(""), charlie()), informer, seconds=0.0)
 
 
 def test_permission_for_single_objects_lists_only_these() -> None:
     informer = preloaded(PODS, small_world())
     access = names_only(Key("team-a", "api-1"), Key("shop", "no-such-pod"))
-    table = rows(ListQuery.of(spec_of(""), access), informer)
+    table = build_table(ListQuery.of(spec_of(""), access), informer)
     assert [row.key for row in table.rows] == ["team-a/api-1"]
     assert (table.total, table.filters.namespaces) == (1, ("shop", "team-a"))
     assert sum(item.count for item in table.tally) == 1
-    assert rows(ListQuery.of(spec_of("namespace=team-a"), access), informer).total == 1
-    assert rows(ListQuery.of(spec_of("namespace=shop"), access), informer).total == 0
+    assert build_table(ListQuery.of(spec_of("namespace=team-a"), access), informer).total == 1
+    assert build_table(ListQuery.of(spec_of("namespace=shop"), access), informer).total == 0
     with pytest.raises(Denied) as caught:
-        rows(ListQuery.of(spec_of("namespace=team-b"), access), informer)
+        build_table(ListQuery.of(spec_of("namespace=team-b"), access), informer)
     assert caught.value.namespace == "team-b"
     for key, seen in {
         Key("team-a", "api-1"): True,
@@ -178,7 +178,7 @@ def test_permission_for_single_objects_lists_only_these() -> None:
         Key("shop", "web-1"): False,
         Key("shop", "no-such-pod"): False,
     }.items():
-        assert (find_row(ListQuery.of(spec_of(""), access), key, informer) is not None) is seen
+        assert (row_of(ListQuery.of(spec_of(""), access), key, informer) is not None) is seen
 
 
 def test_redundant_permission_for_a_name_changes_nothing() -> None:
@@ -209,10 +209,10 @@ def test_rights_keys_are_equal_only_for_equal_permissions() -> None:
         "everywhere": names_only(Key("", "web-1")),
         "looks at team-a": FakeAccess("x", list_in={"team-a"}, delete_in=()),
     }
-    found = [rights_key(kind, access) for access in viewers.values()]
+    found = [permissions_key(kind, access) for access in viewers.values()]
     assert len(set(found)) == len(viewers)
-    assert rights_key(kind, FakeAccess("other", list_in={"team-a"}, delete_in={"team-a"})) == (
-        rights_key(kind, alice())
+    assert permissions_key(kind, FakeAccess("other", list_in={"team-a"}, delete_in={"team-a"})) == (
+        permissions_key(kind, alice())
     )
     with pytest.raises(Denied):
-        rights_key(kind, charlie())
+        permissions_key(kind, charlie())

@@ -9,7 +9,7 @@ from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.ui.registry import kinds
 from console.ui.selection import ListQuery
-from console.ui.table import rows
+from console.ui.table import build_table
 from tests.ui.lists import keys, spec_of, table
 from tests.ui.support import admin, bob, pod
 
@@ -210,7 +210,7 @@ def test_invalid_parameters_show_only_the_errors() -> None:
 
 def test_unsynced_list_is_shown_as_loading() -> None:
     informer: Informer[Any] = Informer(PODS, DECODERS[PODS])
-    found = rows(ListQuery.of(spec_of(""), admin()), informer)
+    found = build_table(ListQuery.of(spec_of(""), admin()), informer)
     assert found.state is not None
     assert found.state.kind == "loading"
     assert (found.rows, found.etag, found.freshness.state) == ((), "", "off")

@@ -2,16 +2,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.ui.text import dom_id, visible
+from console.ui.text import dom_id, escape_invisible
 
 
 def test_visible_text_is_unchanged() -> None:
-    assert visible("容器组 x-1 — “ok”") == "容器组 x-1 — “ok”"
+    assert escape_invisible("容器组 x-1 — “ok”") == "容器组 x-1 — “ok”"
 
 
 @pytest.mark.parametrize("char", ["\u202e", "\u200b", "\u2066", "\x00", "\x1b", "\u00ad", "\ufeff"])
 def test_invisible_characters_are_shown_as_code_points(char: str) -> None:
-    assert visible(f"a{char}b") == f"a⟨U+{ord(char):04X}⟩b"
+    assert escape_invisible(f"a{char}b") == f"a⟨U+{ord(char):04X}⟩b"
 
 
 def test_dom_id_keeps_plain_names() -> None:

@@ -11,7 +11,7 @@ from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.ui.decisions import Readable
 from console.ui.registry import kinds
-from console.ui.troubles import SHOWN, Troubles
+from console.ui.troubles import SHOWN, Problems
 from tests.informers import bring, preloaded
 from tests.ui.support import pod, small_world
 from tests.ui.test_ordered import RIGHTS, change, changes
@@ -51,7 +51,7 @@ def owners(informer: Informer[Any], keys: set[Key]) -> dict[tuple[str, str], set
 @given(st.lists(changes, max_size=20))
 def test_problems_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
     informer = preloaded(PODS, small_world())
-    troubles = Troubles(informer.store, kind_of("pods"))
+    troubles = Problems(informer.store, kind_of("pods"))
     for what, given_ in [*then, ("read", None)]:
         change(informer, what, given_)
         if what != "read":
@@ -81,7 +81,7 @@ def test_problems_are_sorted_by_severity_and_count() -> None:
     for at in range(3):
         bring(informer, pod(f"crash-{at}", waiting="CrashLoopBackOff"))
     bring(informer, pod("pull", waiting="ImagePullBackOff"))
-    found = Troubles(informer.store, kind_of("pods")).of(Readable(None))
+    found = Problems(informer.store, kind_of("pods")).of(Readable(None))
     assert [(f.cause.word, f.count) for f in found] == [("Crash loop", 3), ("Image pull failed", 1)]
 
 
@@ -89,5 +89,5 @@ def test_pending_claim_is_a_problem_although_it_is_in_progress() -> None:
     claim = {"metadata": {"name": "data", "namespace": "shop", "uid": "u", "resourceVersion": "1"}}
     claim |= {"spec": {"storageClassName": "fast"}, "status": {"phase": "Pending"}}
     informer = preloaded(PERSISTENT_VOLUME_CLAIMS, [claim])
-    found = Troubles(informer.store, kind_of("persistentvolumeclaims")).of(Readable(None))
+    found = Problems(informer.store, kind_of("persistentvolumeclaims")).of(Readable(None))
     assert [f.cause.word for f in found] == ["Waiting"]

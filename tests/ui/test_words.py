@@ -15,12 +15,12 @@ from console.kube import projections
 from console.kube.errors import ApiError, Unavailable, error_from_status
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 from console.kube.status import Severity
 from console.ui.freshness import live_state
 from console.ui.registry import kinds
 from console.ui.states import loading_block
-from console.ui.words import SENTENCES, SEVERITY_WORDS, STATUS_WORDS, spoken, translate
+from console.ui.words import SENTENCES, SEVERITY_WORDS, STATUS_WORDS, translate, translate_message
 from tests.informers import preloaded
 
 #: Functions whose arguments are shown to users.
@@ -97,7 +97,7 @@ def _stale(problem: str) -> Informer[Any]:
 @pytest.mark.parametrize("part", ["ui/_banner.html", "ui/_freshness.html"])
 def test_each_message_is_shown_in_chinese(template: str, part: str) -> None:
     params = dict.fromkeys(re.findall(r"%\((\w+)\)s", template), "77")
-    sentence = Sentence(template, **params)
+    sentence = Message(template, **params)
     live = live_state(_stale(sentence))
     assert sentence in render_to_string(part, {"live": live}).replace("&#x27;", "'")
     with translation.override("zh-hans"):
@@ -108,36 +108,36 @@ def test_each_message_is_shown_in_chinese(template: str, part: str) -> None:
 
 
 def test_nested_message_is_translated() -> None:
-    why = Sentence(
-        "No response from the Kubernetes API: %(why)s", why=Sentence("the request timed out")
+    why = Message(
+        "No response from the Kubernetes API: %(why)s", why=Message("the request timed out")
     )
-    problem = Sentence("%(namespace)s: %(problem)s", namespace="team-a", problem=why)
+    problem = Message("%(namespace)s: %(problem)s", namespace="team-a", problem=why)
     assert problem == "team-a: No response from the Kubernetes API: the request timed out"
     with translation.override("zh-hans"):
-        assert spoken(problem) == "team-a：Kubernetes API 没有响应：等待超时"
+        assert translate_message(problem) == "team-a：Kubernetes API 没有响应：等待超时"
 
 
 def test_error_keeps_its_message() -> None:
     with translation.override("zh-hans"):
         assert (
-            spoken(
-                Unavailable(Sentence("The response from the Kubernetes API was incomplete")).message
+            translate_message(
+                Unavailable(Message("The response from the Kubernetes API was incomplete")).message
             )
             == "Kubernetes API 的响应不完整"
         )
-        assert spoken(error_from_status(500, {}).message) == "kube-apiserver 返回 500"
+        assert translate_message(error_from_status(500, {}).message) == "kube-apiserver 返回 500"
 
 
 def test_messages_of_kube_apiserver_are_not_translated() -> None:
     """Even if the catalog contains them or they look like a template."""
     with translation.override("zh-hans"):
         for said in ("This list is closed", "100% (of) %(why)s"):
-            assert spoken(error_from_status(500, {"message": said}).message) == said
+            assert translate_message(error_from_status(500, {"message": said}).message) == said
 
 
 def test_unsynced_list_explains_the_reason_in_chinese() -> None:
     kind = kinds.by_type(PODS)
     assert kind is not None
     with translation.override("zh-hans"):
-        block = loading_block(kind, Sentence("The Kubernetes API closed the connection"))
+        block = loading_block(kind, Message("The Kubernetes API closed the connection"))
     assert block.reason == "Kubernetes API 断开了连接"

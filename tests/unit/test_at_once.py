@@ -10,7 +10,7 @@ import pytest
 from console.kube.identity import Identity
 from console.views import bulkrun
 from rbac import comparing, ensure
-from rbac.rules import Question
+from rbac.rules import AccessQuestion
 from tests.rbac.test_comparing import runtime
 
 MANY = 100
@@ -31,24 +31,24 @@ class Crowd:
 
 
 async def writes(crowd: Crowd, _monkeypatch: pytest.MonkeyPatch) -> int:
-    await ensure.a_few_at_a_time([partial(crowd.come, None)] * MANY)
+    await ensure.run_concurrently([partial(crowd.come, None)] * MANY)
     return ensure.AT_ONCE
 
 
 async def reviews(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setattr(comparing, "_review", partial(crowd.come, False))
-    asked = Question("delete", "", "pods", namespace="shop")
+    asked = AccessQuestion("delete", "", "pods", namespace="shop")
     known = runtime(lambda _name: False)
     await comparing.compare(known, [(Identity("bob"), asked)] * MANY)
     return comparing.AT_ONCE
 
 
 async def actions(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(bulkrun, "_result", partial(crowd.come, bulkrun.Result("web", "done")))
+    monkeypatch.setattr(bulkrun, "_result", partial(crowd.come, bulkrun.BulkResult("web", "done")))
     nothing = cast("Any", None)
     found = bulkrun._results(nothing, nothing, nothing, nothing, [nothing] * MANY)
     assert [result.outcome async for result in found] == ["done"] * MANY
-    return bulkrun.AT_ONCE
+    return bulkrun.MAX_CONCURRENT
 
 
 @pytest.mark.parametrize("do", [writes, reviews, actions])

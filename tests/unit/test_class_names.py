@@ -11,9 +11,6 @@ ROOT = Path(__file__).parents[2]
 APPS = ("access", "accounts", "rbac", "workspaces")
 #: Names defined by Django.
 _DJANGO = frozenset({"Command", "Meta", "Migration"})
-#: Packages that still have duplicate names. A package without duplicates must be removed from this
-#: list.
-_NOT_YET = frozenset({"draining", "logs", "ui", "views"})
 
 
 def packages() -> list[Path]:
@@ -38,4 +35,4 @@ def twice(package: Path) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("package", packages(), ids=lambda one: one.relative_to(ROOT).as_posix())
 def test_class_names_are_unique_within_a_package(package: Path) -> None:
-    assert (twice(package) != {}) == (package.name in _NOT_YET), twice(package)
+    assert twice(package) == {}

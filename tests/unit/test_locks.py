@@ -16,7 +16,7 @@ import yaml
 
 from console.kube.credentials import Credentials
 from console.kube.discovery import CustomType
-from console.kube.factory import Factory
+from console.kube.factory import InformerFactory
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -29,14 +29,14 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.tokens import Requested
-from console.kube.usage import Usage
+from console.kube.tokens import RenewedToken
+from console.kube.usage import UsageReader
 from console.live.hub import Feed
 from console.saved import pins
 from console.ui.customs import CustomKinds
-from console.ui.shelf import Shelf, Weighed
+from console.ui.shelf import LruCache, WeightedLruCache
 from rbac.authorizer import Authorizer
-from rbac.index import Index
+from rbac.index import GrantIndex
 from tests.informers import preloaded
 from tests.kube.fakes import FakeClock
 from tests.pages.overview.world import measured
@@ -111,8 +111,8 @@ class Builder:
         raise AssertionError("nobody runs it")
 
 
-def factory(*begun: GVR) -> Factory:
-    found = Factory(Builder(), lambda work: work.close(), FakeClock())
+def factory(*begun: GVR) -> InformerFactory:
+    found = InformerFactory(Builder(), lambda work: work.close(), FakeClock())
     for gvr in begun:
         found.get(gvr)
     return found
@@ -135,7 +135,7 @@ def listen_and_leave(heard: Any) -> None:
 
 
 def of_listeners() -> Iterator[Use]:
-    for heard in (preloaded(PODS), Usage(measured(), FakeClock())):
+    for heard in (preloaded(PODS), UsageReader(measured(), FakeClock())):
         yield Use(heard, partial(listen_and_leave, heard), 2)
     failing = preloaded(PODS)
 
@@ -156,10 +156,10 @@ def of_feed() -> Iterator[Use]:
 
 
 def of_shelves() -> Iterator[Use]:
-    shelf = Shelf[str, list[int]](places=2, room=9, idle=1)
+    shelf = LruCache[str, list[int]](places=2, room=9, idle=1)
     yield Use(shelf, lambda: shelf.find("a"))
     yield Use(shelf, lambda: shelf.get("a", list))
-    weighed = Weighed[str, list[int]](9, len)
+    weighed = WeightedLruCache[str, list[int]](9, len)
     yield Use(weighed, lambda: weighed.get("a", list), 2)
     yield Use(weighed, weighed.clear)
 
@@ -167,7 +167,7 @@ def of_shelves() -> Iterator[Use]:
 def of_index() -> Iterator[Use]:
     types = (ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS)
     kept = [preloaded(gvr) for gvr in types]
-    index = Index(*(one.store for one in kept))
+    index = GrantIndex(*(one.store for one in kept))
     yield Use(index, lambda: index.rights_of(("ann", ())))
     yield Use(index, lambda: index.grants_of(("ann", ())))
     yield Use(index, index.catch_up)
@@ -182,7 +182,7 @@ def of_customs() -> Iterator[Use]:
 
 
 def of_tokens() -> Iterator[Use]:
-    requested = Requested(lambda: "token")
+    requested = RenewedToken(lambda: "token")
     yield Use(requested, requested.invalidate)
     yield Use(requested, requested.get)
 
@@ -222,7 +222,7 @@ def test_credentials_are_reloaded_by_one_thread(tmp_path: Path) -> None:
 @pytest.mark.django_db
 def test_pins_are_cached_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pins, "_lock", turns := Turns())
-    pins.pins_of("ann")
+    pins.load_pins("ann")
     assert turns.taken == 1
 
 

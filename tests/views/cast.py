@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 from console.kube.identity import Identity
 from console.ui.clusters import HOST, Cluster, clusters
-from console.ui.presence import Presence
+from console.ui.presence import UserSession
 from rbac.middleware import named_cluster
 from tests.ui.support import FakeAccess, admin, alice, bob, charlie, dora
 
@@ -48,7 +48,7 @@ class CastMiddleware:
             named_cluster(kwargs)
 
 
-def _presence(name: str) -> Presence:
+def _presence(name: str) -> UserSession:
     """Return the presence of a test user. A user removed from the cast has permissions but no
     session.
     """
@@ -60,4 +60,4 @@ def _presence(name: str) -> Presence:
     def access_in(_cluster: Cluster) -> FakeAccess:
         return CAST.get(name, before)()
 
-    return Presence(lasts, access_in, f"session-of-{name}")
+    return UserSession(lasts, access_in, f"session-of-{name}")

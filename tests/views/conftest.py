@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import make_runtime
 
@@ -35,9 +35,9 @@ def _site(settings: Settings) -> None:
 @pytest.fixture
 def runtime() -> Iterator[StaticRuntime]:
     found = make_runtime()
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavail
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.views.bulk import MOST
-from rbac.current import no_host, use_host
+from console.views.bulk import MAX_OBJECTS
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import bring
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, bob, make_runtime, pod
@@ -57,9 +57,9 @@ def cluster() -> FakeClient:
 @pytest.fixture
 def runtime(cluster: FakeClient) -> Iterator[StaticRuntime]:
     found = make_runtime(user_client=cluster.as_user)
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 async def ask(client_as: ClientAs, who: str = "admin", url: str = URL, **data: Any) -> Any:
@@ -256,7 +256,7 @@ async def test_bulk_actions_are_not_available_for_secrets(
         {"targets": "u \x00"}, {"targets": " shop/web-1"}, {"keys": TWO, "list": "/dashboard"},
         {"targets": "u shop/"}, {"targets": "u shop/web-1\nu %2F"}, {"targets": "u web-1"},
         {"all": "1", "list": f"{LIST}?label=(("}, {"all": "1", "list": "/clusters/host/nodes"},
-        {"targets": "\n".join(f"u shop/p{number}" for number in range(MOST + 1))},
+        {"targets": "\n".join(f"u shop/p{number}" for number in range(MAX_OBJECTS + 1))},
     ],
 )  # fmt: skip
 async def test_malformed_form_is_refused(
@@ -280,7 +280,7 @@ async def test_name_with_line_breaks_is_one_name(
 
 
 async def test_number_of_objects_is_limited(client_as: ClientAs, pods: Informer[Any]) -> None:
-    for number in range(MOST + 1):
+    for number in range(MAX_OBJECTS + 1):
         bring(pods, pod(f"many-{number}"))
     response = await ask(client_as, all="1", list=f"{LIST}?q=many")
     assert response.status_code == 400

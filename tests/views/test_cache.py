@@ -10,12 +10,12 @@ from django.utils import translation
 
 from console.kube.gvr import GVR, NAMESPACES, NODES, PODS
 from console.kube.informer import Informer
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 from console.live.counters import counters
-from console.ui.charts import line, round_up
+from console.ui.charts import chart_line, round_up
 from console.ui.platform import EVERYTHING, may_list_everything
 from console.views.cache import rate_text
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import bring, preloaded, set_stale
 from tests.kube import generic
 from tests.kube.fakes import FakeClock
@@ -46,9 +46,9 @@ class World(StaticRuntime):
 @pytest.fixture
 def world() -> Iterator[World]:
     found = World()
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 async def page(client_as: ClientAs, name: str = "admin") -> str:
@@ -147,11 +147,11 @@ async def test_page_is_refreshed_by_a_script_and_complete_without_it(
 
 
 async def test_empty_cache_is_reported(client_as: ClientAs) -> None:
-    use_host(StaticRuntime({}))
+    set_host_cluster(StaticRuntime({}))
     html = await page(client_as)
     assert "The cache is empty" in html
     assert "<table" not in html
-    no_host()
+    unset_host_cluster()
 
 
 @pytest.mark.parametrize("name", ["alice", "charlie"])
@@ -226,19 +226,19 @@ def test_axes_are_rounded_up(value: float, top: float) -> None:
 
 
 def test_chart_is_aligned_to_the_right() -> None:
-    found = line([0, 5, 10], points=5, width=40, height=20)
+    found = chart_line([0, 5, 10], points=5, width=40, height=20)
     assert found.path == "M20 20L30 10L40 0"
     assert found.area == "M20 20L20 20L30 10L40 0L40 20Z"
     assert found.top == 10
 
 
 def test_empty_chart_has_no_line() -> None:
-    found = line([], points=5, width=40, height=20)
+    found = chart_line([], points=5, width=40, height=20)
     assert (found.path, found.area, found.top) == ("", "", 1)
 
 
 async def test_page_is_translated(client_as: ClientAs, world: World) -> None:
-    cut = Sentence("The response from the Kubernetes API was incomplete")
+    cut = Message("The response from the Kubernetes API was incomplete")
     set_stale(world.pods, datetime(2026, 11, 20, 9, 30, 15, tzinfo=UTC), cut)
     response = await client_as("admin", **{"Accept-Language": "zh-hans"}).get(URL)
     html = await text_of(response)

@@ -6,7 +6,7 @@ from console.kinds.pods import PodKind
 from console.kube.gvr import PODS, Key
 from console.ui.actions import Delete, Permission
 from console.ui.decisions import Denied
-from console.views.deciding import InDoubt, check_may, check_right
+from console.views.deciding import PermissionsUnconfirmed, check_action, check_permission
 from tests.ui.support import FakeAccess
 
 WEB = Key("shop", "web-1")
@@ -23,10 +23,10 @@ class Recovering(FakeAccess):
 @pytest.mark.parametrize("access", [FakeAccess, Recovering])
 def test_unconfirmed_permission_is_not_reported_as_missing(access: type[FakeAccess]) -> None:
     """Even if permissions are confirmed again while the response is computed."""
-    with pytest.raises(InDoubt):
-        check_right(Permission("delete"), access(delete_in=(), doubt=True), PODS, WEB)
-    with pytest.raises(InDoubt):
-        check_may(PodKind(), Delete(), access(delete_in=(), doubt=True), WEB)
+    with pytest.raises(PermissionsUnconfirmed):
+        check_permission(Permission("delete"), access(delete_in=(), doubt=True), PODS, WEB)
+    with pytest.raises(PermissionsUnconfirmed):
+        check_action(PodKind(), Delete(), access(delete_in=(), doubt=True), WEB)
     with pytest.raises(Denied):
-        check_right(Permission("delete"), access(delete_in=()), PODS, WEB)
-    check_right(Permission("delete"), access(doubt=True), PODS, WEB)
+        check_permission(Permission("delete"), access(delete_in=()), PODS, WEB)
+    check_permission(Permission("delete"), access(doubt=True), PODS, WEB)

@@ -13,7 +13,7 @@ from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavail
 from console.kube.gvr import GVR, PODS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import bring, set_stale
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, bob, make_runtime, pod
@@ -53,9 +53,9 @@ def cluster() -> FakeClient:
 @pytest.fixture
 def runtime(cluster: FakeClient) -> Iterator[StaticRuntime]:
     found = make_runtime(user_client=cluster.as_user)
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 async def test_confirmation_page_lists_the_consequences(

@@ -10,7 +10,7 @@ from console.kube.gvr import DEPLOYMENTS, EVENTS, GVR, NAMESPACES, NODES, PODS, 
 from console.kube.informer import Informer
 from console.kube.store import Store
 from console.ui.registry import kinds
-from rbac.current import use_host
+from rbac.current import set_host_cluster
 from tests.informers import bring, preloaded
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import But, FakeAccess, namespace, pod, small_world
@@ -56,7 +56,7 @@ def with_events(*events: dict[str, Any]) -> StaticRuntime:
             DEPLOYMENTS: preloaded(DEPLOYMENTS, [web]),
         }
     )
-    use_host(found)
+    set_host_cluster(found)
     return found
 
 

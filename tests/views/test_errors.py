@@ -12,7 +12,7 @@ from django.test import RequestFactory
 
 from console.ui import selection
 from console.views import errors, lists
-from rbac.current import no_host
+from rbac.current import unset_host_cluster
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
@@ -33,7 +33,7 @@ def _bare(path: str = "/x") -> HttpRequest:
     ],
 )
 def test_error_pages_need_no_request_attributes(view: Any, code: int) -> None:
-    no_host()
+    unset_host_cluster()
     response = view(_bare())
     assert response.status_code == code
     assert b"<h1" in response.content
@@ -46,7 +46,7 @@ async def test_internal_error_shows_the_request_id_and_no_traceback(
     def broken(*args: object, **kwargs: object) -> object:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(lists, "rows", broken)
+    monkeypatch.setattr(lists, "build_table", broken)
     response = await client_as("admin").get("/clusters/host/pods")
     html = await text_of(response)
     assert response.status_code == 500

@@ -6,7 +6,7 @@ from typing import Any
 from console.kube.gvr import NAMESPACES, PODS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
@@ -25,13 +25,13 @@ async def test_readyz_succeeds_once_all_informers_have_synced(client_as: ClientA
 
 async def test_readyz_lists_missing_informers(client_as: ClientAs) -> None:
     cold: Informer[Any] = Informer(PODS, DECODERS[PODS])
-    use_host(StaticRuntime({PODS: cold, NAMESPACES: preloaded(NAMESPACES)}))
+    set_host_cluster(StaticRuntime({PODS: cold, NAMESPACES: preloaded(NAMESPACES)}))
     response = await client_as("").get("/readyz")
     assert response.status_code == 503
     assert json.loads(await text_of(response))["waiting_for"] == ["pods"]
 
 
 async def test_readyz_fails_without_a_runtime(client_as: ClientAs) -> None:
-    no_host()
+    unset_host_cluster()
     assert (await client_as("").get("/readyz")).status_code == 503
     assert (await client_as("").get("/livez")).status_code == 200

@@ -16,7 +16,7 @@ from console.kube.identity import Identity
 from console.ui.imports import MOST, MOST_OBJECTS, in_order, read_items
 from console.ui.yamlreading import MAX_DEPTH
 from console.views.undoing import _refused
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.ui.support import FakeAccess, alice, make_runtime
 from tests.views.cast import CAST
 from tests.views.conftest import ClientAs, SignedIn
@@ -164,13 +164,13 @@ async def test_undo_accepts_only_a_list_of_created_objects(client_as: ClientAs, 
 
 
 async def test_undo_reports_an_unreachable_cluster() -> None:
-    use_host(make_runtime(user_client=NoAnswer))
+    set_host_cluster(make_runtime(user_client=NoAnswer))
     try:
         data = {"step": "undo", "made": json.dumps([MADE, {**MADE, "name": "two"}]), "text": ONE}
         response = await ClientAs()("admin").post(URL, data)
         html = await text_of(response)
     finally:
-        no_host()
+        unset_host_cluster()
     assert response.status_code == 503 and "0 of 2 deleted." in html
     assert "Not attempted: the cluster is not responding." in html and "name: one" in html
 
@@ -218,13 +218,13 @@ class NoAnswer(UserClient):
 async def test_unreachable_cluster_keeps_the_submitted_text(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    use_host(make_runtime(user_client=NoAnswer))
+    set_host_cluster(make_runtime(user_client=NoAnswer))
     monkeypatch.setattr(NoAnswer, "asked", 0)
     try:
         text = f"{ONE}---\n{MAP.format('two')}"
         status, html = await review(ClientAs(), text, namespace="shop")
     finally:
-        no_host()
+        unset_host_cluster()
     assert status == 503 and "Not attempted: the cluster is not responding." in html
     assert "name: two" in html and 'value="create"' not in html
     # The second object is not tried.
@@ -242,12 +242,12 @@ async def test_missing_permission_is_named(monkeypatch: pytest.MonkeyPatch, doub
     """No request is sent to kube-apiserver."""
     shown = FakeAccess("eve", list_in=(), delete_in=(), doubt=doubt)
     monkeypatch.setitem(CAST, "eve", lambda: shown)
-    use_host(make_runtime(user_client=Discovering))
+    set_host_cluster(make_runtime(user_client=Discovering))
     try:
         data = {"text": ONE, "step": "create", "namespace": "shop"}
         html = await text_of(await ClientAs()("eve").post(URL, data))
     finally:
-        no_host()
+        unset_host_cluster()
     wanted = "The cluster does not answer" if doubt else "You may not create"
     assert wanted in html and "0 of 1 created." in html
 
@@ -282,12 +282,12 @@ async def test_undo_respects_the_rules_of_the_delete_page(
     """
     monkeypatch.setitem(CAST, "one", lambda: shown)
     user = {"apiVersion": USERS.group_version, "kind": "User", "name": "eve", "uid": "u-1"}
-    use_host(make_runtime(user_client=DiscoveringUsers))
+    set_host_cluster(make_runtime(user_client=DiscoveringUsers))
     try:
         data = {"step": "undo", "made": json.dumps([user]), "text": ONE}
         html = await text_of(await ClientAs()("one").post(URL, data))
     finally:
-        no_host()
+        unset_host_cluster()
     assert words in html and "0 of 1 deleted." in html
 
 

@@ -10,7 +10,7 @@ import pytest
 from console.kube.gvr import CONFIG_MAPS
 from console.kube.informer import Informer
 from console.ui.keys.form import MOST, MOST_NEW
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import bring, preloaded
 from tests.rbac.fakes import FakeConsole
 from tests.staticruntime import StaticRuntime
@@ -38,9 +38,9 @@ def runtime() -> Iterator[StaticRuntime]:
     informers: dict[Any, Informer[Any]] = {CONFIG_MAPS: preloaded(CONFIG_MAPS, [])}
     found = StaticRuntime(informers, user_client=lambda identity: cast(Any, found.console))
     found.console = FakeConsole(informers)
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 def holds(runtime: StaticRuntime, **content: Any) -> None:

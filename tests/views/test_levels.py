@@ -16,7 +16,7 @@ from console.middleware import LevelMiddleware
 from console.ui.level import COOKIE, RECENT, Level
 from console.ui.nav import RAILS, nav
 from console.ui.projects import workspace_of
-from console.ui.shell import ScopeView
+from console.ui.shell import LevelSwitcher
 from tests.informers import bring
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, namespace, pod
@@ -43,9 +43,9 @@ class Browser:
     async def level(self, url: str, name: str = "admin") -> Level:
         return (await self.scope(url, name)).level
 
-    async def scope(self, url: str, name: str = "admin") -> ScopeView:
+    async def scope(self, url: str, name: str = "admin") -> LevelSwitcher:
         response = await self._client.get(url, headers={"X-Cast": name})
-        found: ScopeView = response.context["scope"]
+        found: LevelSwitcher = response.context["scope"]
         return found
 
     def keep(self, value: str) -> None:

@@ -13,7 +13,7 @@ from console.kube.gvr import NAMESPACES, PODS, WORKSPACES
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.ui.nav import Navigation
-from rbac.current import use_host
+from rbac.current import set_host_cluster
 from tests.informers import bring, preloaded, set_stale
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import namespace as a_project
@@ -275,7 +275,7 @@ async def test_unsynced_list_returns_503_and_refreshes_live(
     client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     cold: Informer[Any] = Informer(PODS, DECODERS[PODS])
-    use_host(StaticRuntime({PODS: cold}))
+    set_host_cluster(StaticRuntime({PODS: cold}))
     response = await client_as("admin").get(URL)
     html = await text_of(response)
     assert response.status_code == 503
@@ -288,7 +288,7 @@ async def test_unsynced_list_returns_503_and_refreshes_live(
 
 
 async def test_denied_request_does_not_start_an_informer(client_as: ClientAs) -> None:
-    use_host(StaticRuntime({}))
+    set_host_cluster(StaticRuntime({}))
     assert (await client_as("charlie").get(URL)).status_code == 403
 
 
@@ -360,7 +360,7 @@ async def test_project_links_to_its_workspace(client_as: ClientAs) -> None:
             WORKSPACES: preloaded(WORKSPACES, [{"metadata": meta}]),
         }
     )
-    use_host(found)
+    set_host_cluster(found)
     html = await text_of(await client_as("admin").get("/clusters/host/namespaces"))
     assert re.search(r'<td[^>]*data-col="workspace"[^>]*><a[^>]* href="/workspaces/acme"', html)
     assert "/workspaces/gone" not in html

@@ -14,10 +14,10 @@ from console.kube.informer import Informer
 from console.live.counters import Counters
 from console.metrics import families
 from console.metrics.process import resident_bytes
-from console.metrics.requests import Requests
-from console.metrics.standalone import Standalone
+from console.metrics.requests import RequestMetrics
+from console.metrics.standalone import MetricsServer
 from console.views.metrics import metrics
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.kube import generic
 from tests.ports import LOOPBACK, free_port
@@ -30,16 +30,16 @@ COLD = GVR("apps", "v1", "widgets")
 
 
 @pytest.fixture
-def counted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Requests]:
+def counted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[RequestMetrics]:
     settings.METRICS_TOKEN = TOKEN
     settings.MIDDLEWARE = ["console.metrics.requests.CountingMiddleware", *settings.MIDDLEWARE]
-    found = Requests()
+    found = RequestMetrics()
     monkeypatch.setattr("console.metrics.requests.requests", found)
     monkeypatch.setattr(families, "requests", found)
     pods = preloaded(PODS, small_world())
-    use_host(StaticRuntime({PODS: pods, COLD: Informer(COLD, generic.decode)}))
+    set_host_cluster(StaticRuntime({PODS: pods, COLD: Informer(COLD, generic.decode)}))
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 async def read(
@@ -57,7 +57,7 @@ def samples(text: str) -> dict[str, float]:
     return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
 
 
-async def test_response_is_prometheus_text(counted: Requests) -> None:
+async def test_response_is_prometheus_text(counted: RequestMetrics) -> None:
     client = AsyncClient()
     response = await client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
     assert response["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
@@ -73,7 +73,7 @@ async def test_response_is_prometheus_text(counted: Requests) -> None:
     assert len(names) == len(set(names))
 
 
-async def test_cache_metrics_are_reported(counted: Requests) -> None:
+async def test_cache_metrics_are_reported(counted: RequestMetrics) -> None:
     found = samples((await read())[1])
     pods = '{cluster="host",group="",resource="pods",version="v1"}'
     cold = '{cluster="host",group="apps",resource="widgets",version="v1"}'
@@ -91,7 +91,7 @@ async def test_cache_metrics_are_reported(counted: Requests) -> None:
     assert found["process_start_time_seconds"] > 1_700_000_000
 
 
-async def test_cached_fragments_are_reported(counted: Requests) -> None:
+async def test_cached_fragments_are_reported(counted: RequestMetrics) -> None:
     await AsyncClient().get("/clusters/host/pods?limit=100")
     found = samples((await read())[1])
     kept = {name: n for name, n in found.items() if name.startswith("quarterdeck_drawn_")}
@@ -102,7 +102,7 @@ async def test_cached_fragments_are_reported(counted: Requests) -> None:
     assert all(number >= 0 for number in kept.values())
 
 
-async def test_requests_are_counted_by_route_and_never_by_url(counted: Requests) -> None:
+async def test_requests_are_counted_by_route_and_never_by_url(counted: RequestMetrics) -> None:
     client = AsyncClient()
     for path in ("/clusters/host/pods?q=canary", "/clusters/host/pods", "/canary", "/livez"):
         await client.get(path)
@@ -116,14 +116,14 @@ async def test_requests_are_counted_by_route_and_never_by_url(counted: Requests)
     assert not any("_created" in name for name in found)
 
 
-async def test_metrics_contain_no_tenant_names(counted: Requests) -> None:
+async def test_metrics_contain_no_tenant_names(counted: RequestMetrics) -> None:
     text = (await read())[1]
     for word in ("shop", "team-a", "web-1", "node-1", "admin"):
         assert word not in text
 
 
 async def test_websocket_metrics_are_reported(
-    counted: Requests, monkeypatch: pytest.MonkeyPatch
+    counted: RequestMetrics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counters = Counters(sockets=3, frames=10, bytes=2048, overflows=1, refreshes=4, slow_closed=2)
     for seconds in (0.0004, 0.02, 3.0):
@@ -144,8 +144,8 @@ async def test_websocket_metrics_are_reported(
     assert found["quarterdeck_live_flush_seconds_sum"] == pytest.approx(3.0204)
 
 
-async def test_metrics_work_without_a_runtime(counted: Requests) -> None:
-    no_host()
+async def test_metrics_work_without_a_runtime(counted: RequestMetrics) -> None:
+    unset_host_cluster()
     status, text = await read()
     assert status == 200
     assert "quarterdeck_cache" not in text
@@ -160,7 +160,7 @@ def test_resident_memory_is_reported() -> None:
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST:1"])
-async def test_loopback_requests_are_permitted(counted: Requests, host: str) -> None:
+async def test_loopback_requests_are_permitted(counted: RequestMetrics, host: str) -> None:
     assert (await read(host=host))[0] == 200
     assert (await read(host=host, source="::1"))[0] == 200
     assert (await read(host=host, source="::ffff:127.0.0.1"))[0] == 200
@@ -169,7 +169,7 @@ async def test_loopback_requests_are_permitted(counted: Requests, host: str) -> 
 @pytest.mark.parametrize(
     "host", ["console.example.com", "127.0.0.1.example.com", "", "[::1", "x:y"]
 )
-async def test_proxied_requests_are_refused(counted: Requests, host: str) -> None:
+async def test_proxied_requests_are_refused(counted: RequestMetrics, host: str) -> None:
     """Requests forwarded by a proxy on this machine, or of a browser that resolved a foreign name
     to it (DNS rebinding).
     """
@@ -179,7 +179,7 @@ async def test_proxied_requests_are_refused(counted: Requests, host: str) -> Non
 
 
 @pytest.mark.parametrize("source", ["10.0.0.7", "203.0.113.9", "fe80::1", ""])
-async def test_remote_requests_are_refused(counted: Requests, source: str) -> None:
+async def test_remote_requests_are_refused(counted: RequestMetrics, source: str) -> None:
     status, text = await read(source=source)
     assert status == 403
     assert "METRICS_TOKEN" in text
@@ -187,7 +187,7 @@ async def test_remote_requests_are_refused(counted: Requests, source: str) -> No
 
 
 async def test_client_address_is_taken_from_the_trusted_proxy(
-    counted: Requests, settings: Settings
+    counted: RequestMetrics, settings: Settings
 ) -> None:
     from_elsewhere = {"X-Forwarded-For": "203.0.113.9"}
     settings.TRUSTED_PROXIES = ()
@@ -196,7 +196,7 @@ async def test_client_address_is_taken_from_the_trusted_proxy(
     assert (await read(**from_elsewhere))[0] == 403
 
 
-async def test_token_is_accepted_from_anywhere(counted: Requests) -> None:
+async def test_token_is_accepted_from_anywhere(counted: RequestMetrics) -> None:
     for token in (f"Bearer {TOKEN}", f"bearer {TOKEN}"):
         assert (await read(token, host="console.example.com", source="10.0.0.7"))[0] == 200
 
@@ -204,11 +204,15 @@ async def test_token_is_accepted_from_anywhere(counted: Requests) -> None:
 @pytest.mark.parametrize(
     "token", ["Bearer wrong", "Bearer", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN}x", "Bearer ü"]
 )
-async def test_wrong_token_is_refused_even_from_loopback(counted: Requests, token: str) -> None:
+async def test_wrong_token_is_refused_even_from_loopback(
+    counted: RequestMetrics, token: str
+) -> None:
     assert (await read(token))[0] == 403
 
 
-async def test_token_is_disabled_unless_configured(counted: Requests, settings: Settings) -> None:
+async def test_token_is_disabled_unless_configured(
+    counted: RequestMetrics, settings: Settings
+) -> None:
     settings.METRICS_TOKEN = ""
     for token in ("Bearer ", "Bearer", f"Bearer {TOKEN}"):
         assert (await read(token))[0] == 403
@@ -216,9 +220,9 @@ async def test_token_is_disabled_unless_configured(counted: Requests, settings: 
 
 
 async def test_standalone_metrics_server_has_the_same_access_rules(
-    counted: Requests,
+    counted: RequestMetrics,
 ) -> None:
-    console, port = Standalone(lambda: True), free_port()
+    console, port = MetricsServer(lambda: True), free_port()
     assert await console.start(LOOPBACK, port) is None
     try:
         async with aiohttp.ClientSession(f"http://{LOOPBACK}:{port}") as session:

@@ -9,7 +9,7 @@ from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.ui.links import action_url, detail_url
-from rbac.current import use_host
+from rbac.current import set_host_cluster
 from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
@@ -24,7 +24,7 @@ URLS = [
 @pytest.fixture(autouse=True)
 def _cold(runtime: StaticRuntime) -> None:
     cold: Informer[Any] = Informer(PODS, DECODERS[PODS])
-    use_host(StaticRuntime({**runtime.informers(), PODS: cold}))
+    set_host_cluster(StaticRuntime({**runtime.informers(), PODS: cold}))
 
 
 @pytest.mark.parametrize("url", URLS)

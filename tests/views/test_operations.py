@@ -8,16 +8,16 @@ from django.utils import timezone
 
 from console.kube.gvr import NODES, Key, ObjectReference
 from console.operations.keeping import (
-    KEPT,
+    RETENTION,
     STALE,
-    Lost,
-    Running,
-    ask_to_stop,
-    beat,
-    begin,
+    AlreadyRunning,
+    OperationLost,
+    create_operation,
     discard,
-    end,
+    finish_operation,
     latest,
+    record_heartbeat,
+    request_stop,
 )
 from console.operations.models import Operation, State
 
@@ -29,63 +29,63 @@ OURS = NODE, "drain"
 
 def test_one_operation_per_object_runs_at_a_time() -> None:
     assert latest(*OURS) is None
-    number = begin(*OURS, "olga", {"minutes": 5})
-    with pytest.raises(Running):
-        begin(*OURS, "eve", {})
+    number = create_operation(*OURS, "olga", {"minutes": 5})
+    with pytest.raises(AlreadyRunning):
+        create_operation(*OURS, "eve", {})
     for other in (
         (replace(NODE, cluster="other"), "drain"),
         (replace(NODE, uid="uid-2"), "drain"),
         (NODE, "upgrade"),
     ):
         assert latest(*other) is None
-        begin(*other, "eve", {})
+        create_operation(*other, "eve", {})
     found = latest(*OURS)
     assert found is not None and found.running
     assert (found.number, found.actor, found.data) == (number, "olga", {"minutes": 5})
-    end(number, State.DONE, "", ["all"])
-    assert begin(*OURS, "eve", {}) != number
+    finish_operation(number, State.DONE, "", ["all"])
+    assert create_operation(*OURS, "eve", {}) != number
 
 
 def test_operation_stores_progress_and_receives_stop_requests() -> None:
-    number = begin(*OURS, "olga", {})
-    assert beat(number, ["first"]) and beat(number, None)
+    number = create_operation(*OURS, "olga", {})
+    assert record_heartbeat(number, ["first"]) and record_heartbeat(number, None)
     found = latest(*OURS)
     assert found is not None and found.results == ["first"]
-    assert ask_to_stop(*OURS, "eve") and ask_to_stop(*OURS, "bob")
-    assert not beat(number, ["second"])
-    end(number, State.STOPPED, "", ["second"])
+    assert request_stop(*OURS, "eve") and request_stop(*OURS, "bob")
+    assert not record_heartbeat(number, ["second"])
+    finish_operation(number, State.STOPPED, "", ["second"])
     found = latest(*OURS)
     assert found is not None
     assert (found.state, found.stopper, found.results) == (State.STOPPED, "eve", ["second"])
-    assert not ask_to_stop(*OURS, "eve")
+    assert not request_stop(*OURS, "eve")
 
 
 def test_operation_without_heartbeat_is_interrupted() -> None:
-    number = begin(*OURS, "olga", {})
+    number = create_operation(*OURS, "olga", {})
     Operation.objects.update(heartbeat=timezone.now() - STALE - timedelta(seconds=1))
     found = latest(*OURS)
     assert found is not None and found.state is State.INTERRUPTED and not found.running
-    assert not ask_to_stop(*OURS, "eve")
-    assert begin(*OURS, "eve", {}) != number
-    with pytest.raises(Lost):
-        beat(number, ["late"])
-    end(number, State.DONE, "", ["late"])
+    assert not request_stop(*OURS, "eve")
+    assert create_operation(*OURS, "eve", {}) != number
+    with pytest.raises(OperationLost):
+        record_heartbeat(number, ["late"])
+    finish_operation(number, State.DONE, "", ["late"])
     kept = Operation.objects.get(pk=number)
     assert (kept.state, kept.results) == (State.INTERRUPTED, [])
     assert kept.ended == kept.heartbeat
 
 
 def test_late_heartbeat_continues_the_operation() -> None:
-    number = begin(*OURS, "olga", {})
+    number = create_operation(*OURS, "olga", {})
     Operation.objects.update(heartbeat=timezone.now() - STALE - timedelta(seconds=1))
-    assert beat(number, None)
+    assert record_heartbeat(number, None)
     found = latest(*OURS)
     assert found is not None and found.running
 
 
 def test_finished_operations_expire() -> None:
-    number = begin(*OURS, "olga", {})
-    end(number, State.DONE, "", [])
-    Operation.objects.update(ended=timezone.now() - KEPT - timedelta(minutes=1))
-    discard(begin(*OURS, "eve", {}))
+    number = create_operation(*OURS, "olga", {})
+    finish_operation(number, State.DONE, "", [])
+    Operation.objects.update(ended=timezone.now() - RETENTION - timedelta(minutes=1))
+    discard(create_operation(*OURS, "eve", {}))
     assert not Operation.objects.exists()

@@ -5,8 +5,8 @@ from django.db import DatabaseError
 from django.http import Http404, HttpResponse
 from django.test import AsyncRequestFactory
 
-from access.roles.places import RolesUnknown
-from accounts.users.directory import UsersUnknown
+from access.roles.places import RolesNotCached
+from accounts.users.directory import UsersNotCached
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, Conflict, ServerError, Unavailable
 from console.kube.factory import UnknownKind
@@ -37,8 +37,8 @@ async def answer_to(error: Exception) -> HttpResponse:
     ("error", "code", "text"),
     [
         (Denied("get", PODS), 403, "You may not"),
-        (UsersUnknown(), 503, "The users have not been loaded from the cluster yet."),
-        (RolesUnknown(), 503, "The roles have not been loaded from the cluster yet."),
+        (UsersNotCached(), 503, "The users have not been loaded from the cluster yet."),
+        (RolesNotCached(), 503, "The roles have not been loaded from the cluster yet."),
         (AuditUnavailable(), 503, "The database is not available."),
         (DatabaseError("gone"), 503, "The database is not available."),
         (Unavailable("refused"), 503, "may or may not be done. refused"),

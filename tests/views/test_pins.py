@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def _pins(settings: Settings) -> None:
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.views.pins.PinsMiddleware"]
-    pins.forget_all()
+    pins.clear_cache()
 
 
 async def rail(client_as: ClientAs, who: str, url: str = PAGE) -> list[str]:
@@ -50,7 +50,7 @@ async def test_length_of_the_menu_is_limited(client_as: ClientAs) -> None:
     assert len(await rail(client_as, "admin")) == MOST
     # More pins than fit, for example after a permission was granted: the oldest ones are shown.
     await Pin.objects.acreate(account="admin", cluster="host", kind="cronjobs")
-    pins.forget_all()
+    pins.clear_cache()
     assert len(await rail(client_as, "admin")) == MOST
 
 

@@ -13,15 +13,21 @@ from console.kube.errors import (
     Conflict,
     Invalid,
     NotFound,
-    Replaced,
+    ObjectRecreated,
     Unavailable,
     error_from_status,
 )
 from console.kube.gvr import SECRETS
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 from console.logs import opening
 from console.terminals import consumer
-from console.ui.editing import MOST_PROBLEMS, Edited, Unreadable, placeholders, unmasked
+from console.ui.editing import (
+    MOST_PROBLEMS,
+    InvalidManifest,
+    ParsedManifest,
+    unmasked,
+    unresolved_masks,
+)
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.masking import MASK
 from console.ui.registry import kinds
@@ -50,7 +56,9 @@ def form() -> AForm:
 def refused(*causes: Any) -> AForm:
     found = form()
     details = {"causes": list(causes)}
-    problems.apply(Invalid(422, "no", status={"message": "no", "details": details}), found)
+    problems.add_form_errors(
+        Invalid(422, "no", status={"message": "no", "details": details}), found
+    )
     return found
 
 
@@ -84,7 +92,7 @@ def test_other_causes_are_shown_above_the_form(path: str) -> None:
 def test_malformed_causes_are_handled(causes: Any) -> None:
     for details in ({"causes": causes}, causes):
         found = form()
-        problems.apply(ApiError(422, "no", status={"details": details}), found)
+        problems.add_form_errors(ApiError(422, "no", status={"details": details}), found)
         assert list(found.errors) == ["__all__"]
 
 
@@ -94,27 +102,27 @@ def test_repeated_cause_is_shown_once() -> None:
 
 
 def test_caller_can_override_the_message() -> None:
-    assert problems.words(NotFound(404, "x")).startswith("The object no longer exists.")
-    assert problems.words(NotFound(404, "x"), gone="No more.") == "No more. x"
-    assert problems.words(Conflict(409, "x"), changed="Changed.") == "Changed. x"
-    assert problems.words(Unavailable("x"), unsure="Who knows.") == "Who knows. x"
+    assert problems.error_text(NotFound(404, "x")).startswith("The object no longer exists.")
+    assert problems.error_text(NotFound(404, "x"), gone="No more.") == "No more. x"
+    assert problems.error_text(Conflict(409, "x"), changed="Changed.") == "Changed. x"
+    assert problems.error_text(Unavailable("x"), unsure="Who knows.") == "Who knows. x"
 
 
 @pytest.mark.parametrize(
     ("error", "told"),
     [
         (
-            Unavailable(Sentence("The response from the Kubernetes API was incomplete")),
+            Unavailable(Message("The response from the Kubernetes API was incomplete")),
             "Kubernetes API 的响应不完整",
         ),
         (error_from_status(418, {}), "kube-apiserver 返回 418"),
-        (Replaced(), "该对象已被同名的另一个对象取代。"),
+        (ObjectRecreated(), "该对象已被同名的另一个对象取代。"),
     ],
 )
 def test_core_messages_are_translated(error: ApiError, told: str) -> None:
     found = form()
     with translation.override("zh-hans"):
-        problems.apply(error, found)
+        problems.add_form_errors(error, found)
         text = found.non_field_errors().as_text()
     assert told in text and not re.search("[A-Za-z]{2}", text.replace("kube-apiserver", ""))
 
@@ -122,14 +130,14 @@ def test_core_messages_are_translated(error: ApiError, told: str) -> None:
 def test_fallback_messages_of_refused_requests_are_translated() -> None:
     error, told = error_from_status(400, {}), "kube-apiserver 返回 400"
     with translation.override("zh-hans"):
-        assert opening.why(error) == consumer.why(error) == told
-        [problem] = line_problems(error, Edited(read_document("a: 1"), {}), str)
+        assert opening.log_error_text(error) == consumer.terminal_error_text(error) == told
+        [problem] = line_problems(error, ParsedManifest(read_document("a: 1"), {}), str)
     assert problem.text == told
 
 
 def test_unavailable_audit_trail_is_reported() -> None:
     found = form()
-    problems.apply(AuditUnavailable(), found)
+    problems.add_form_errors(AuditUnavailable(), found)
     text = "No changes were made because the audit trail cannot be written."
     assert found.page_status == 503 and found.errors == {"__all__": [text]}
 
@@ -140,7 +148,7 @@ def test_thousands_of_invalid_fields_are_limited_and_fast() -> None:
     text = "spec:\n" + "".join(f"  {name}: 1\n" for name in names)
     told = ", ".join(f'unknown field "spec.{name}"' for name in names)
     with at_most(1):
-        found = line_problems(ApiError(400, told), Edited(read_document(text), {}), str)
+        found = line_problems(ApiError(400, told), ParsedManifest(read_document(text), {}), str)
     assert len(found) == MOST_PROBLEMS
     assert (found[7].line, found[7].text) == (9, "spec.wrong7: unknown field")
 
@@ -150,9 +158,9 @@ def test_thousands_of_placeholders_are_limited_and_fast() -> None:
     assert kind is not None
     text = "data:\n" + "".join(f"  k{number}: {MASK}\n" for number in range(10_000))
     document = read_document(text)
-    found = Edited(document, document.value)
+    found = ParsedManifest(document, document.value)
     with at_most(2):
-        assert len(list(placeholders(found, kind))) == MOST_PROBLEMS
-        with pytest.raises(Unreadable) as caught:
+        assert len(list(unresolved_masks(found, kind))) == MOST_PROBLEMS
+        with pytest.raises(InvalidManifest) as caught:
             unmasked(found, {"metadata": {}}, kind)
     assert len(caught.value.problems) == MOST_PROBLEMS

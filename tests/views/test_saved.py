@@ -9,7 +9,7 @@ import pytest
 from pytest_django import Settings
 
 from console.saved import book
-from console.saved.book import MOST
+from console.saved.book import MAX_VIEWS
 from console.saved.models import MAX_NAME, SavedView, Sharing
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
@@ -140,7 +140,7 @@ async def test_only_list_urls_can_be_saved(client_as: ClientAs, url: str) -> Non
 async def test_number_of_views_is_limited(client_as: ClientAs) -> None:
     await SavedView.objects.abulk_create(
         SavedView(sharing="own", holder="alice", cluster="host", kind="pods", name=f"n{number}")
-        for number in range(MOST)
+        for number in range(MAX_VIEWS)
     )
     assert (await save(client_as, "more")).status_code == 400
     assert (await save(client_as, "n7")).status_code == 302
@@ -168,7 +168,7 @@ async def test_anonymous_users_cannot_save_views(client_as: ClientAs) -> None:
 
 @pytest.fixture
 def opening(settings: Settings) -> Iterator[None]:
-    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.views.opening.OpeningViewMiddleware"]
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.views.opening.DefaultViewMiddleware"]
     yield
     # Query results are cached for seconds, so the rows of a previous test must be dropped.
     book._openings.clear()

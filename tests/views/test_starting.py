@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import Key
-from console.ui.links import starting_url, terminal_url
-from rbac.current import use_host
+from console.ui.links import container_startup_url, terminal_url
+from rbac.current import set_host_cluster
 from tests.ui.support import make_runtime, pod
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
 pytestmark = pytest.mark.usefixtures("runtime")
 KEY = Key("shop", "web")
-URL = starting_url("host", KEY, "debug")
+URL = container_startup_url("host", KEY, "debug")
 
 
 def show(state: object, *, phase: str = "Running", **status: Any) -> None:
@@ -22,7 +22,7 @@ def show(state: object, *, phase: str = "Running", **status: Any) -> None:
     found["spec"]["ephemeralContainers"] = [{"name": "debug", "image": "example/tools:1"}]
     told = [{"name": "debug", "state": state, "lastState": {}}] if state is not None else []
     found["status"] |= {"phase": phase, "ephemeralContainerStatuses": told, **status}
-    use_host(make_runtime([found]))
+    set_host_cluster(make_runtime([found]))
 
 
 async def page(client_as: ClientAs, url: str = URL, who: str = "admin") -> Any:
@@ -92,12 +92,12 @@ async def test_pod_level_problem_is_shown(client_as: ClientAs) -> None:
 @pytest.mark.parametrize(
     ("who", "url", "code"),
     [
-        ("admin", starting_url("host", KEY, "other"), 404),
-        ("admin", starting_url("host", KEY, ""), 404),
-        ("admin", starting_url("host", Key("shop", "gone"), "debug"), 404),
+        ("admin", container_startup_url("host", KEY, "other"), 404),
+        ("admin", container_startup_url("host", KEY, ""), 404),
+        ("admin", container_startup_url("host", Key("shop", "gone"), "debug"), 404),
         ("admin", URL.replace("/pods/", "/deployments/"), 404),
         ("charlie", URL, 403),
-        ("charlie", starting_url("host", Key("shop", "gone"), "debug"), 403),
+        ("charlie", container_startup_url("host", Key("shop", "gone"), "debug"), 403),
         ("", URL, 302),
     ],
 )

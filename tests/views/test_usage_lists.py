@@ -10,7 +10,7 @@ import pytest
 
 from console.kube.errors import NotFound, Unavailable
 from console.kube.gvr import POD_METRICS, PODS
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import bring, take_away
 from tests.pages.overview.world import Measuring, make_runtime, measured, pod_usage
 from tests.staticruntime import StaticRuntime
@@ -30,9 +30,9 @@ def metrics() -> Measuring:
 @pytest.fixture
 def runtime(metrics: Measuring) -> Iterator[StaticRuntime]:
     found = make_runtime(datetime.now(UTC).isoformat(), metrics)
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 async def page(client_as: ClientAs, url: str, who: str = "admin") -> str:

@@ -22,7 +22,7 @@ from console.management.commands._installing import install_into
 from console.ui.clusters import clusters
 from rbac.authorizer import SOURCES
 from rbac.controllers import FACTORIES as PROJECTION
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from rbac.middleware import access_of
 from tests.controlplane.cluster import ControlPlane
 from workspaces.controllers import FACTORIES
@@ -103,8 +103,8 @@ def tenancy(installed: Installed) -> Iterator[Tenancy]:
         runtime.require(SOURCES)
         for factory in (*PROJECTION, *FACTORIES):
             runtime.spawn(controller.run(runtime, factory(runtime)))
-        use_host(runtime)
-        stack.callback(no_host)
+        set_host_cluster(runtime)
+        stack.callback(unset_host_cluster)
         yield Tenancy(installed.cluster, installed.kubeconfig, runtime)
 
 

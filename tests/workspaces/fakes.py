@@ -6,7 +6,7 @@ import copy
 from random import Random
 from typing import Any, cast
 
-from console.kube.controller import Folding, Request
+from console.kube.controller import GroupingReconciler, Request
 from console.kube.errors import Conflict
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -239,7 +239,7 @@ async def reconcile(runtime: TenantRuntime, *, projection: bool = True) -> None:
             continue
         for key in list(runtime.informer(reconciler.gvr).store.snapshot().entries):
             request = Request(key.namespace, key.name)
-            if isinstance(reconciler, Folding):
+            if isinstance(reconciler, GroupingReconciler):
                 if (folded := reconciler.request_for(key)) is None:
                     continue
                 request = folded

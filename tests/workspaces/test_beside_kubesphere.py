@@ -50,7 +50,7 @@ READS = [rule("get list watch", "pods services", "core")]
 
 @pytest.fixture(autouse=True)
 def _looks_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kubesphere, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(kubesphere, "CHECK_INTERVAL", 0.0)
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from console.kube.controller import Folding, NotSynced, Request
+from console.kube.controller import GroupingReconciler, NotSynced, Request
 from console.kube.errors import ApiError, Conflict, Invalid, Unavailable
 from console.kube.gvr import (
     CLUSTER_ROLES,
@@ -34,7 +34,7 @@ from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.projections.namespace import SYSTEM_NAMESPACES
 from console.kube.runtime import Runtime
-from rbac.ensure import ensure
+from rbac.ensure import apply_state
 from tests.depth import SEED, number
 from tests.rbac.fakes import Manifest
 from tests.rbac.objects import binding, global_role, rule, workspace_binding, workspace_role
@@ -47,7 +47,7 @@ from tests.workspaces.fakes import (
     template,
     workspace_quota,
 )
-from workspaces.controllers import FACTORIES, Tenancy
+from workspaces.controllers import FACTORIES, WorkspaceReconciliation
 from workspaces.names import SHARE, owner_of
 
 ADMIN = "quarterdeck:workspacerole:acme-admin"
@@ -247,7 +247,7 @@ async def test_a_role_changed_by_another_client_is_not_deleted() -> None:
     runtime.console.delayed = True
     change(runtime, WORKSPACE_ROLES, "acme-viewer", labels={"kubesphere.io/workspace": "other"})
     with pytest.raises(Conflict):
-        await ensure(cast(Any, runtime.console), WORKSPACE_ROLES, seen, None)
+        await apply_state(cast(Any, runtime.console), WORKSPACE_ROLES, seen, None)
     assert "acme-viewer" in runtime.console.of(WORKSPACE_ROLES)
 
 
@@ -261,7 +261,7 @@ async def test_a_workspace_changed_by_another_client_causes_a_conflict() -> None
     runtime.console.delayed = True
     change(runtime, WORKSPACES, "acme", labels={"team": "crew"})
     with pytest.raises(Conflict):
-        await Tenancy(cast(Runtime, runtime)).workspaces.sync_template("acme")
+        await WorkspaceReconciliation(cast(Runtime, runtime)).workspaces.sync_template("acme")
     assert runtime.console.of(WORKSPACES)["acme"]["spec"] == {"manager": "alice"}
 
 
@@ -541,7 +541,7 @@ async def test_concurrent_quota_allocations_are_serialized(
 ) -> None:
     runtime = await settle(acme(new_project("one", "acme"), quotas=[workspace_quota("acme")]))
     runtime.console.put(WORKSPACE_QUOTAS, workspace_quota("acme", pods="8"))
-    create, shares = runtime.console.create, Tenancy(cast(Runtime, runtime)).shares
+    create, shares = runtime.console.create, WorkspaceReconciliation(cast(Runtime, runtime)).shares
 
     async def slow(*given: Any, **named: Any) -> Manifest:
         await asyncio.sleep(0)
@@ -562,7 +562,7 @@ async def test_a_share_with_unknown_state_is_not_allocated_again(
     """
     projects = [new_project(name, "acme") for name in ("ann", "zoe")]
     runtime = await settle(acme(*projects, quotas=[workspace_quota("acme", pods="8")]))
-    shares, console = Tenancy(cast(Runtime, runtime)).shares, runtime.console
+    shares, console = WorkspaceReconciliation(cast(Runtime, runtime)).shares, runtime.console
     replace = console.replace
 
     async def dealt() -> None:
@@ -610,7 +610,7 @@ async def test_the_share_of_a_removed_project_goes_to_the_remaining_projects(
     runtime = acme(*projects, quotas=[workspace_quota("acme", pods="8")])
     runtime.console.put(WORKSPACE_TEMPLATES, template("other", "bob"))
     runtime = await settle(runtime)
-    tenancy = Tenancy(cast(Runtime, runtime))
+    tenancy = WorkspaceReconciliation(cast(Runtime, runtime))
     await tenancy.shares.sync("acme")
     assert asked(runtime) == {"ann": 4, "zoe": 4}
     change(runtime, NAMESPACES, "zoe", **change_of)
@@ -626,7 +626,7 @@ async def test_a_failed_share_of_one_project_does_not_affect_others(
 ) -> None:
     projects = [new_project(name, "acme") for name in ("ann", "zoe")]
     runtime = await settle(acme(*projects, quotas=[workspace_quota("acme", pods="8")]))
-    shares, console = Tenancy(cast(Runtime, runtime)).shares, runtime.console
+    shares, console = WorkspaceReconciliation(cast(Runtime, runtime)).shares, runtime.console
     replace = console.replace
 
     async def invalid(*given: Any, **named: Any) -> Manifest:
@@ -655,7 +655,7 @@ async def test_many_refusals_in_a_project_cause_one_reconciliation(
     runtime.console.put(EVENTS, refusal("other", "ann", "something else"))
     reconcilers = [factory(cast(Runtime, runtime)) for factory in FACTORIES]
     told = next(one for one in reconcilers if one.name == "refusal")
-    assert isinstance(told, Folding)
+    assert isinstance(told, GroupingReconciler)
     keys = runtime.informer(EVENTS).store.snapshot().entries
     assert {told.request_for(key) for key in keys} == {Request("ann", ""), None}
     looks = []

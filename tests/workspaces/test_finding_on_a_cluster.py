@@ -13,7 +13,7 @@ from rbac.current import get_authorizer
 from tests.rbac.objects import IAM, native_binding, native_role, rule, user, workspace_binding
 from tests.workspaces.cast import Person, apply, bound_to, template, until
 from tests.workspaces.conftest import Tenancy
-from workspaces.rights import MEMBERS, rights_in
+from workspaces.rights import MEMBERS, workspace_rights
 from workspaces.services import finding
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
@@ -49,7 +49,7 @@ async def ready(tenancy: Tenancy) -> None:
     # Kubernetes permissions for the workspace are projected after the roles.
     managed = ((both[0], "finders"), (both[1], "finders"), (both[1], "friends"))
     await until(lambda: all(may_see_workspace(*one) for one in managed), "seeing them")
-    rights = [partial(rights_in, access, "finders") for access in both]
+    rights = [partial(workspace_rights, access, "finders") for access in both]
     await until(lambda: all(of().is_allowed("create", MEMBERS) for of in rights), "inviting")
 
 

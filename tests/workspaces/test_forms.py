@@ -7,10 +7,10 @@ import pytest
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.staticruntime import StaticRuntime
 from workspaces.pages.forms import (
-    EndForm,
+    DeleteWorkspaceForm,
     LimitsForm,
     MemberForm,
     NewProjectForm,
@@ -24,9 +24,9 @@ NOTHING: dict[str, dict[str, str]] = {"defaultRequest": {}, "default": {}}
 
 @pytest.fixture(autouse=True)
 def host() -> Iterator[None]:
-    use_host(StaticRuntime({}))
+    set_host_cluster(StaticRuntime({}))
     yield
-    no_host()
+    unset_host_cluster()
 
 
 def sent(**given: str) -> QueryDict:
@@ -88,9 +88,9 @@ def test_requests_above_limits_are_refused() -> None:
 
 
 def test_deleting_a_workspace_requires_typing_its_name() -> None:
-    assert EndForm("shop", sent(typed="shop")).is_valid()
+    assert DeleteWorkspaceForm("shop", sent(typed="shop")).is_valid()
     for typed in ("", "Shop", "shops"):
-        assert list(EndForm("shop", sent(typed=typed)).errors) == ["typed"]
+        assert list(DeleteWorkspaceForm("shop", sent(typed=typed)).errors) == ["typed"]
 
 
 def test_only_offered_roles_are_accepted() -> None:

@@ -25,7 +25,7 @@ from accounts.users.groups import GroupReconciler
 from accounts.users.reconciler import UserReconciler
 from console.kube import controller
 from console.kube.client import ConsoleClient
-from console.kube.controller import Factory, Folding, Reconciler, Request, Result
+from console.kube.controller import Factory, GroupingReconciler, Reconciler, Request, Result
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -156,7 +156,7 @@ class Life:
         informers = self._runtime.informers()
         return (
             all(one.freshness.synced for one in informers.values())
-            and not any(one.waiting for one in controller.progress().values())
+            and not any(one.waiting for one in controller.controller_stats().values())
             and not any(one.busy or one.unfinished for one in self._looks)
             and all(self._arrived(*key, version) for key, version in self._written.items())
         )
@@ -185,7 +185,7 @@ class Looks:
         self.unfinished: set[Request] = set()
 
     def request_for(self, key: Key) -> Request | None:
-        if isinstance(self._inner, Folding):
+        if isinstance(self._inner, GroupingReconciler):
             return self._inner.request_for(key)
         return Request(key.namespace, key.name)
 

@@ -16,7 +16,7 @@ import pytest
 
 from accounts.kubeconfigs.csr import CSRReconciler
 from accounts.kubeconfigs.kubeconfig import KubeconfigReconciler
-from accounts.myaccount.kubeconfig import ask, kubeconfig_text
+from accounts.myaccount.kubeconfig import kubeconfig_text, request_kubeconfig
 from accounts.time import now
 from accounts.users.groupbindings import GroupBindingReconciler
 from accounts.users.groups import GroupReconciler
@@ -35,7 +35,7 @@ from console.kube.gvr import (
 from console.kube.identity import Identity
 from rbac.current import get_authorizer
 from rbac.memberships import identity_of
-from rbac.rules import Question, as_requested
+from rbac.rules import AccessQuestion, normalize_question
 from tests.accounts.conftest import PASSWORD
 from tests.contract.client import Client, Credentials, Transport, tls_context
 from tests.depth import DEEP, number, some
@@ -74,8 +74,8 @@ class Kubeconfig:
     def run(self, *arguments: str, stdin: str | None = None) -> "subprocess.CompletedProcess[str]":
         return self._cluster.kubectl(*arguments, input=stdin, kubeconfig=self._path)
 
-    def may(self, asked: Question) -> bool:
-        spec = {"resourceAttributes": as_requested(asked)._asdict()}
+    def may(self, asked: AccessQuestion) -> bool:
+        spec = {"resourceAttributes": normalize_question(asked)._asdict()}
         body = {
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SelfSubjectAccessReview",
@@ -129,7 +129,7 @@ async def kubeconfigs(
 
 async def _download(tenancy: Tenancy, who: str, folder: Path) -> Kubeconfig:
     entry = await until(lambda: tenancy.runtime.informer(USERS).store.get(Key("", who)), who)
-    kept = await ask(tenancy.runtime, entry, now())
+    kept = await request_kubeconfig(tenancy.runtime, entry, now())
     assert kept is not None, f"no certificate for {who}"
     path = folder / f"{who}.yaml"
     path.write_text(kubeconfig_text(tenancy.runtime.endpoint(), kept))
@@ -204,7 +204,7 @@ async def test_kubectl_has_the_same_permissions_as_the_console(
     types = sorted(set(everything(tenancy)))
     assert len(types) > 100
     questions = [
-        Question(verb, group, resource, subresource, place, name)
+        AccessQuestion(verb, group, resource, subresource, place, name)
         for (group, resource, subresource), verb, place, name in product(
             types, VERBS, PLACES, ("", "kub")
         )
@@ -222,7 +222,7 @@ async def test_kubectl_has_the_same_permissions_as_the_console(
     assert counted[DEPARTED] > 0
 
 
-def here(tenancy: Tenancy, who: str, asked: Question) -> bool:
+def here(tenancy: Tenancy, who: str, asked: AccessQuestion) -> bool:
     """Return the console's decision."""
     access = get_authorizer().access_for(identity_of(tenancy.runtime, who))
     return access.can(

@@ -13,7 +13,7 @@ from console.kube.client import ObjectClient
 from console.kube.errors import ServerError
 from console.kube.gvr import LEASES
 from tests.rbac.fakes import FakeConsole, MovableClock
-from workspaces.controllers.kubesphere import LOOK_EVERY, NAME, NAMESPACE, KubeSphere
+from workspaces.controllers.kubesphere import CHECK_INTERVAL, NAME, NAMESPACE, KubeSphereDetector
 
 AHEAD = [timedelta(0), timedelta(seconds=-70), timedelta(seconds=70), timedelta(days=-400)]
 ahead = pytest.mark.parametrize("ahead", AHEAD, ids=str)
@@ -33,8 +33,8 @@ class Manager:
         metadata = {"name": NAME, "namespace": NAMESPACE}
         self.console.put(LEASES, {"metadata": metadata, "spec": spec})
 
-    def looks(self) -> KubeSphere:
-        return KubeSphere(self.client, self.clock)
+    def looks(self) -> KubeSphereDetector:
+        return KubeSphereDetector(self.client, self.clock)
 
 
 @ahead
@@ -46,15 +46,15 @@ async def test_the_manager_is_active_until_two_lease_durations_after_the_last_re
     kubesphere = manager.looks()
     for _ in range(30):
         assert await kubesphere.is_running()
-        manager.clock.move(seconds=LOOK_EVERY)
+        manager.clock.move(seconds=CHECK_INTERVAL)
         manager.renew()
     assert await kubesphere.is_running()
     manager.clock.move(seconds=59)
     assert await kubesphere.is_running()
-    manager.clock.move(seconds=LOOK_EVERY)
+    manager.clock.move(seconds=CHECK_INTERVAL)
     assert not await kubesphere.is_running()
     manager.renew()
-    manager.clock.move(seconds=LOOK_EVERY)
+    manager.clock.move(seconds=CHECK_INTERVAL)
     assert await kubesphere.is_running()
 
 
@@ -66,7 +66,7 @@ async def test_an_invalid_lease_duration_is_replaced_by_the_default(seconds: int
     assert await kubesphere.is_running()
     manager.clock.move(seconds=59)
     assert await kubesphere.is_running()
-    manager.clock.move(seconds=LOOK_EVERY)
+    manager.clock.move(seconds=CHECK_INTERVAL)
     assert not await kubesphere.is_running()
 
 
@@ -91,13 +91,13 @@ async def test_a_single_check_waits_for_a_renewal(ahead: timedelta) -> None:
 
     async def renewing(seconds: float) -> None:
         await sleep(seconds)
-        if manager.clock.monotonic() >= began + LOOK_EVERY:
+        if manager.clock.monotonic() >= began + CHECK_INTERVAL:
             manager.renew()
 
     manager.clock.sleep = renewing  # type: ignore[method-assign]
     async with asyncio.timeout(5):
         assert await manager.looks().is_renewing_lease()
-    assert manager.clock.monotonic() - began < 2 * LOOK_EVERY
+    assert manager.clock.monotonic() - began < 2 * CHECK_INTERVAL
 
 
 async def test_an_invalid_lease_raises_a_server_error() -> None:

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workspaces.ladder import Need, Share, deal, quantity_text
+from workspaces.ladder import QuotaShare, RefusedNeed, allocate, quantity_text
 
 PODS, CPU = "pods", "requests.cpu"
 
 
-def shares(**numbers: tuple[int | None, int | None, int]) -> dict[str, Share]:
+def shares(**numbers: tuple[int | None, int | None, int]) -> dict[str, QuotaShare]:
     """Return shares by project from (asked, enforced, used)."""
     return {
-        name: Share(
+        name: QuotaShare(
             None if asked is None else Decimal(asked),
             None if enforced is None else Decimal(enforced),
             Decimal(used),
@@ -30,92 +30,93 @@ def whole(found: dict[str, Decimal]) -> dict[str, int]:
 
 def test_new_projects_get_equal_parts() -> None:
     new = shares(a=(None, None, 0), b=(None, None, 0))
-    assert whole(deal(PODS, Decimal(10), new)) == {"a": 5, "b": 5}
+    assert whole(allocate(PODS, Decimal(10), new)) == {"a": 5, "b": 5}
 
 
 def test_the_remainder_is_allocated() -> None:
     new = shares(a=(None, None, 0), b=(None, None, 0), c=(None, None, 0))
-    assert whole(deal(PODS, Decimal(10), new)) == {"a": 4, "b": 3, "c": 3}
+    assert whole(allocate(PODS, Decimal(10), new)) == {"a": 4, "b": 3, "c": 3}
 
 
 def test_a_new_project_waits_until_reduced_shares_are_confirmed() -> None:
     now = shares(a=(10, 10, 2), b=(None, None, 0))
-    assert whole(deal(PODS, Decimal(10), now)) == {"a": 6, "b": 0}
+    assert whole(allocate(PODS, Decimal(10), now)) == {"a": 6, "b": 0}
     unconfirmed = shares(a=(6, 10, 2), b=(0, 0, 0))
-    assert whole(deal(PODS, Decimal(10), unconfirmed)) == {"a": 6, "b": 0}
+    assert whole(allocate(PODS, Decimal(10), unconfirmed)) == {"a": 6, "b": 0}
     confirmed = shares(a=(6, 6, 2), b=(0, 0, 0))
-    assert whole(deal(PODS, Decimal(10), confirmed)) == {"a": 6, "b": 4}
+    assert whole(allocate(PODS, Decimal(10), confirmed)) == {"a": 6, "b": 4}
 
 
 def test_usage_above_a_reduced_share_is_kept() -> None:
     now = shares(a=(6, 6, 9), b=(0, 0, 0))
-    found = whole(deal(PODS, Decimal(10), now))
+    found = whole(allocate(PODS, Decimal(10), now))
     assert found["b"] <= 1
 
 
 def test_late_counted_usage_does_not_exceed_the_quota() -> None:
     # The usage of `b` was not counted when its share was reduced, and `c` got the difference.
     now = shares(a=(3, 3, 3), b=(1, 1, 3), c=(6, 6, 1))
-    found = whole(deal(PODS, Decimal(10), now))
+    found = whole(allocate(PODS, Decimal(10), now))
     assert found["b"] == 1 and found["c"] < 6
     given_way = {name: replace(now[name], requested=Decimal(found[name])) for name in now}
-    assert whole(deal(PODS, Decimal(10), given_way)) == found, "it is not confirmed yet"
+    assert whole(allocate(PODS, Decimal(10), given_way)) == found, "it is not confirmed yet"
     confirmed = {one: replace(old, enforced=old.requested) for one, old in given_way.items()}
-    assert whole(deal(PODS, Decimal(10), confirmed))["b"] >= 3
+    assert whole(allocate(PODS, Decimal(10), confirmed))["b"] >= 3
 
 
 def test_a_project_that_uses_its_share_gets_a_larger_share() -> None:
     now = shares(a=(5, 5, 5), b=(5, 5, 0))
-    assert whole(deal(PODS, Decimal(10), now)) == {"a": 5, "b": 2}
+    assert whole(allocate(PODS, Decimal(10), now)) == {"a": 5, "b": 2}
     later = shares(a=(5, 5, 5), b=(2, 2, 0))
-    assert whole(deal(PODS, Decimal(10), later)) == {"a": 8, "b": 2}
+    assert whole(allocate(PODS, Decimal(10), later)) == {"a": 8, "b": 2}
 
 
 @pytest.mark.parametrize("climber", "abc")
 def test_a_single_active_project_can_use_the_whole_quota(climber: str) -> None:
-    now = {name: Share(Decimal(0), Decimal(0)) for name in "abc"}
+    now = {name: QuotaShare(Decimal(0), Decimal(0)) for name in "abc"}
     for _step in range(40):
-        found = deal(PODS, Decimal(7), now)
+        found = allocate(PODS, Decimal(7), now)
         one = now[climber]
         used = one.used + 1 if one.enforced and one.used < one.enforced else one.used
-        now = {name: Share(found[name], found[name]) for name in now}
-        now[climber] = Share(found[climber], found[climber], used)
+        now = {name: QuotaShare(found[name], found[name]) for name in now}
+        now[climber] = QuotaShare(found[climber], found[climber], used)
     assert now[climber].used == 7
 
 
 def test_a_project_quota_is_reserved_for_the_project() -> None:
     own = {
-        "a": Share(None, None, Decimal(0), Decimal(8)),
-        "b": Share(None, None, Decimal(0), None),
+        "a": QuotaShare(None, None, Decimal(0), Decimal(8)),
+        "b": QuotaShare(None, None, Decimal(0), None),
     }
-    assert whole(deal(PODS, Decimal(10), own)) == {"a": 8, "b": 2}
+    assert whole(allocate(PODS, Decimal(10), own)) == {"a": 8, "b": 2}
 
 
 def test_overcommitted_project_quotas_stay_within_the_quota() -> None:
     own = {
-        name: Share(None, None, Decimal(used), Decimal(8)) for name, used in (("a", 4), ("b", 0))
+        name: QuotaShare(None, None, Decimal(used), Decimal(8))
+        for name, used in (("a", 4), ("b", 0))
     }
-    found = deal(PODS, Decimal(10), own)
+    found = allocate(PODS, Decimal(10), own)
     assert sum(found.values()) <= 10
     assert found["a"] >= 4
 
 
 def test_a_quota_below_usage_stops_all_projects() -> None:
     now = shares(a=(5, 5, 5), b=(5, 5, 3))
-    found = deal(PODS, Decimal(4), now)
+    found = allocate(PODS, Decimal(4), now)
     assert sum(found.values()) <= 4
     assert all(found[name] <= now[name].used for name in now)
 
 
 def test_cpu_is_allocated_in_millicores_and_pods_in_integers() -> None:
     new = shares(a=(None, None, 0), b=(None, None, 0), c=(None, None, 0))
-    found = deal(CPU, Decimal(1), new)
+    found = allocate(CPU, Decimal(1), new)
     assert [quantity_text(CPU, found[name]) for name in "abc"] == ["334m", "333m", "333m"]
 
 
 def test_a_sufficient_share_is_not_changed() -> None:
     now = shares(a=(5, 5, 0), b=(5, 5, 0))
-    assert whole(deal(PODS, Decimal(10), now)) == {"a": 5, "b": 5}
+    assert whole(allocate(PODS, Decimal(10), now)) == {"a": 5, "b": 5}
 
 
 @pytest.mark.parametrize(
@@ -140,24 +141,24 @@ def test_quantities(resource: str, amount: str, text: str) -> None:
 
 
 def test_a_large_request_gets_the_unused_quota() -> None:
-    now = {name: Share(Decimal("2.475"), Decimal("2.475")) for name in "abcd"}
-    now["a"] = replace(now["a"], needs=(Need(Decimal(3)),))
+    now = {name: QuotaShare(Decimal("2.475"), Decimal("2.475")) for name in "abcd"}
+    now["a"] = replace(now["a"], needs=(RefusedNeed(Decimal(3)),))
     total = Decimal("9.9")
-    first = deal(CPU, total, now)
+    first = allocate(CPU, total, now)
     assert first["a"] == Decimal("2.475") and all(first[name] < Decimal("2.475") for name in "bcd")
     given_way = {
         name: replace(now[name], requested=first[name], enforced=first[name]) for name in now
     }
-    found = deal(CPU, total, given_way)
+    found = allocate(CPU, total, given_way)
     assert found["a"] >= 3 and sum(found.values()) <= total
 
 
 def test_a_request_slightly_above_the_share_is_served() -> None:
     """A share that is sufficient otherwise is not sufficient for a refused request."""
     now = shares(a=(95, 95, 0), b=(5, 5, 0))
-    now["a"] = replace(now["a"], needs=(Need(Decimal(100)),))
+    now["a"] = replace(now["a"], needs=(RefusedNeed(Decimal(100)),))
     for _ in range(2):
-        found = deal(PODS, Decimal(100), now)
+        found = allocate(PODS, Decimal(100), now)
         now = {
             name: replace(share, requested=found[name], enforced=found[name])
             for name, share in now.items()
@@ -167,28 +168,30 @@ def test_a_request_slightly_above_the_share_is_served() -> None:
 
 def test_a_request_above_the_free_quota_does_not_block_others() -> None:
     now = shares(a=(5, 5, 4), b=(5, 5, 0))
-    now["a"] = replace(now["a"], needs=(Need(Decimal(11)),))
-    now["b"] = replace(now["b"], needs=(Need(Decimal(6), 1.0),))
-    assert whole(deal(PODS, Decimal(10), now)) == {"a": 4, "b": 5}
+    now["a"] = replace(now["a"], needs=(RefusedNeed(Decimal(11)),))
+    now["b"] = replace(now["b"], needs=(RefusedNeed(Decimal(6), 1.0),))
+    assert whole(allocate(PODS, Decimal(10), now)) == {"a": 4, "b": 5}
 
 
 def test_the_first_of_two_competing_requests_is_served() -> None:
     now = shares(a=(5, 5, 0), b=(5, 5, 0))
-    needs = {"a": replace(now["a"], needs=(Need(Decimal(8), 2.0),))}
-    needs["b"] = replace(now["b"], needs=(Need(Decimal(7), 1.0),))
-    found = deal(PODS, Decimal(10), needs)
+    needs = {"a": replace(now["a"], needs=(RefusedNeed(Decimal(8), 2.0),))}
+    needs["b"] = replace(now["b"], needs=(RefusedNeed(Decimal(7), 1.0),))
+    found = allocate(PODS, Decimal(10), needs)
     needs["a"] = replace(needs["a"], requested=found["a"], enforced=found["a"])
-    assert whole(deal(PODS, Decimal(10), needs))["b"] >= 7
+    assert whole(allocate(PODS, Decimal(10), needs))["b"] >= 7
 
 
 def test_the_reservation_of_an_idle_project_yields_to_a_request() -> None:
     own = {
-        "a": Share(Decimal(5), Decimal(5), own_quota=Decimal(8)),
-        "b": Share(Decimal(5), Decimal(5), own_quota=Decimal(8), needs=(Need(Decimal(7)),)),
+        "a": QuotaShare(Decimal(5), Decimal(5), own_quota=Decimal(8)),
+        "b": QuotaShare(
+            Decimal(5), Decimal(5), own_quota=Decimal(8), needs=(RefusedNeed(Decimal(7)),)
+        ),
     }
-    found = deal(PODS, Decimal(10), own)
+    found = allocate(PODS, Decimal(10), own)
     own["a"] = replace(own["a"], requested=found["a"], enforced=found["a"])
-    assert whole(deal(PODS, Decimal(10), own))["b"] >= 7
+    assert whole(allocate(PODS, Decimal(10), own))["b"] >= 7
 
 
 @pytest.mark.parametrize(
@@ -200,26 +203,26 @@ def test_fractional_and_excessive_requests_are_rounded_or_ignored(
 ) -> None:
     """Users with permission to write events can request half a pod."""
     asking = {
-        "a": Share(Decimal(0), Decimal(0), needs=(Need(Decimal(amount)),)),
-        "b": Share(Decimal(10), Decimal(10), used=Decimal(5)),
+        "a": QuotaShare(Decimal(0), Decimal(0), needs=(RefusedNeed(Decimal(amount)),)),
+        "b": QuotaShare(Decimal(10), Decimal(10), used=Decimal(5)),
     }
     for _ in range(3):
-        found = deal(resource, Decimal(10), asking)
+        found = allocate(resource, Decimal(10), asking)
         asking = {
             one: replace(share, requested=found[one], enforced=found[one])
             for one, share in asking.items()
         }
     assert found["a"] >= Decimal(given)
     assert found["a"] % (1 if resource == PODS else Decimal("0.001")) == 0
-    assert found == deal(resource, Decimal(10), asking), "it comes to rest"
+    assert found == allocate(resource, Decimal(10), asking), "it comes to rest"
 
 
 def test_a_share_does_not_exceed_the_project_quota() -> None:
     own = {
-        "a": Share(None, None, own_quota=Decimal(2), needs=(Need(Decimal(7)),)),
-        "b": Share(None, None),
+        "a": QuotaShare(None, None, own_quota=Decimal(2), needs=(RefusedNeed(Decimal(7)),)),
+        "b": QuotaShare(None, None),
     }
-    assert whole(deal(PODS, Decimal(10), own)) == {"a": 2, "b": 8}
+    assert whole(allocate(PODS, Decimal(10), own)) == {"a": 2, "b": 8}
 
 
 _SORTS = ("use", "use", "use", "free", "confirm", "deal", "own", "refuse", "forget")
@@ -231,7 +234,7 @@ def events(*further: str) -> st.SearchStrategy[list[tuple[str, str, int]]]:
     return st.lists(st.tuples(sort, st.sampled_from("abcd"), st.integers(0, 12)), max_size=60)
 
 
-def after(share: Share, sort: str, number: int, at: int) -> Share:
+def after(share: QuotaShare, sort: str, number: int, at: int) -> QuotaShare:
     """Return the share after an event, as kube-apiserver behaves: usage only grows within the
     enforced share, which is an earlier asked share.
     """
@@ -244,17 +247,17 @@ def after(share: Share, sort: str, number: int, at: int) -> Share:
     if sort == "own":
         return replace(share, own_quota=Decimal(number) if number else None)
     if sort == "refuse":
-        return replace(share, needs=(*share.needs, Need(share.used + number, float(at))))
+        return replace(share, needs=(*share.needs, RefusedNeed(share.used + number, float(at))))
     return replace(share, needs=()) if sort == "forget" else share
 
 
-def dealt(total: Decimal, world: dict[str, Share]) -> dict[str, Share]:
-    found = deal(PODS, total, world)
+def dealt(total: Decimal, world: dict[str, QuotaShare]) -> dict[str, QuotaShare]:
+    found = allocate(PODS, total, world)
     assert sum(found.values()) <= total
     return {one: replace(old, requested=found[one]) for one, old in world.items()}
 
 
-def at_rest(total: Decimal, world: dict[str, Share]) -> dict[str, Share]:
+def at_rest(total: Decimal, world: dict[str, QuotaShare]) -> dict[str, QuotaShare]:
     for _ in range(6):
         world = {
             one: replace(old, enforced=old.requested) for one, old in dealt(total, world).items()
@@ -269,7 +272,7 @@ def test_delayed_usage_counts_never_exceed_the_quota(
 ) -> None:
     """The quota controller can miss objects that were just created, and count them later."""
     total = Decimal(20)
-    world = {name: Share(None, None) for name in "bcd"} | {"a": Share(total, total)}
+    world = {name: QuotaShare(None, None) for name in "bcd"} | {"a": QuotaShare(total, total)}
     left_out = dict.fromkeys(world, Decimal(0))
     for at, (sort, name, number) in enumerate(happened):
         if sort == "deal":
@@ -292,7 +295,7 @@ def test_no_event_order_allows_usage_above_the_quota(
     happened: list[tuple[str, str, int]],
 ) -> None:
     total = Decimal(20)
-    world = {name: Share(None, None) for name in "bcd"} | {"a": Share(total, total)}
+    world = {name: QuotaShare(None, None) for name in "bcd"} | {"a": QuotaShare(total, total)}
     for at, (sort, name, number) in enumerate(happened):
         if sort == "deal":
             world = dealt(total, world)

@@ -22,8 +22,8 @@ from console.kube.runtime import Runtime
 from tests.rbac.fakes import Manifest
 from tests.workspaces.fakes import TenantRuntime, new_project, settle, template, workspace_quota
 from workspaces.controllers import FACTORIES, REPORT_AGAIN, TenancyReconciler
-from workspaces.controllers.kubesphere import LOOK_EVERY, NAME, NAMESPACE
-from workspaces.controllers.shares import ShareSync
+from workspaces.controllers.kubesphere import CHECK_INTERVAL, NAME, NAMESPACE
+from workspaces.controllers.shares import QuotaShareSync
 from workspaces.names import ISOLATION, MANAGED
 from workspaces.objects import project_member
 
@@ -32,7 +32,7 @@ PROJECTS = ("one", "two", "three")
 
 def hold(runtime: TenantRuntime, **spec: Any) -> None:
     """Hold the lease as ks-controller-manager does. The next reconciliation detects it."""
-    runtime.clock.move(seconds=LOOK_EVERY)
+    runtime.clock.move(seconds=CHECK_INTERVAL)
     renewed = runtime.clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     found = {"holderIdentity": "ks-0", "leaseDurationSeconds": 30, "renewTime": renewed, **spec}
     metadata = {"name": NAME, "namespace": NAMESPACE}
@@ -54,13 +54,13 @@ async def acme() -> TenantRuntime:
 def dealt(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Workspaces whose shares were allocated, in order."""
     found: list[str] = []
-    sync = ShareSync.sync
+    sync = QuotaShareSync.sync
 
-    async def counted(self: ShareSync, name: str) -> None:
+    async def counted(self: QuotaShareSync, name: str) -> None:
         found.append(name)
         await sync(self, name)
 
-    monkeypatch.setattr(ShareSync, "sync", counted)
+    monkeypatch.setattr(QuotaShareSync, "sync", counted)
     return found
 
 
@@ -71,7 +71,7 @@ async def test_reconciling_an_unchanged_workspace_skips_its_projects(
     hold(runtime)
     look = reconciler(runtime, "workspace").reconcile
     dealt.clear()
-    assert (await look(Request("", "acme"))).requeue_after == LOOK_EVERY
+    assert (await look(Request("", "acme"))).requeue_after == CHECK_INTERVAL
     assert dealt == []
 
 
@@ -147,7 +147,7 @@ async def test_project_roles_are_left_to_kubesphere_while_it_is_active() -> None
         (reconciler(runtime, "project-builtin-roles").reconcile, Request("one", "viewer")),
     ]
     for look, request in looks:
-        assert (await look(request)).requeue_after == LOOK_EVERY
+        assert (await look(request)).requeue_after == CHECK_INTERVAL
     roles = runtime.console.of(ROLES)
     assert "one/viewer" not in roles and roles["two/viewer"]["rules"]
     assert runtime.console.of(ROLE_BINDINGS)["one/alice-admin"] == made
@@ -173,7 +173,7 @@ async def test_project_finalizers_are_removed_after_kubesphere_stopped() -> None
         return left
 
     look = reconciler(runtime, "namespace").reconcile
-    assert (await look(Request("", "one"))).requeue_after == LOOK_EVERY
+    assert (await look(Request("", "one"))).requeue_after == CHECK_INTERVAL
     assert finalizers() == found["metadata"]["finalizers"]
     hold(runtime, holderIdentity="")
     assert (await look(Request("", "one"))).requeue_after is None
@@ -204,7 +204,7 @@ async def test_a_workspace_without_template_is_finalized_after_kubesphere_stoppe
     runtime = TenantRuntime({WORKSPACES: [{"metadata": metadata, "spec": {}}]})
     hold(runtime)
     look = reconciler(runtime, "workspace").reconcile
-    assert (await look(Request("", "lone"))).requeue_after == LOOK_EVERY
+    assert (await look(Request("", "lone"))).requeue_after == CHECK_INTERVAL
     assert "lone" in runtime.console.of(WORKSPACES)
     hold(runtime, holderIdentity="")
     assert (await look(Request("", "lone"))).requeue_after is None

@@ -16,7 +16,7 @@ from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import Runtime
 from tests.rbac.fakes import FakeRuntime, Manifest
-from workspaces.leftovers import leftovers
+from workspaces.leftovers import kubesphere_findings
 
 WEBHOOKS = (VALIDATING_WEBHOOK_CONFIGURATIONS, MUTATING_WEBHOOK_CONFIGURATIONS)
 
@@ -50,7 +50,7 @@ def world(*hooks: Manifest) -> _Runtime:
 
 
 async def told(runtime: _Runtime) -> list[str]:
-    return await leftovers(cast(Runtime, runtime))
+    return await kubesphere_findings(cast(Runtime, runtime))
 
 
 async def test_an_unserved_webhook_configuration_may_be_deleted() -> None:

@@ -29,7 +29,7 @@ from console.kube.gvr import (
 from console.kube.identity import Identity
 from console.kube.indexes import indexes_of
 from console.ui.clusters import clusters
-from console.ui.places import PagePlace, find_place
+from console.ui.places import PageRoute, resolve_page
 from rbac.current import get_authorizer
 from tests.rbac.objects import rule, user, workspace_binding
 from tests.workspaces.cast import (
@@ -125,8 +125,8 @@ async def test_the_lifecycle_of_a_tenant(tenancy: Tenancy) -> None:
             text = (await alice.get(f"/workspaces/acme{part}")).content.decode()
             followed = re.search(r'data-url="([^"]+)" data-etag="&quot;(\w+)&quot;"', text)
             assert followed, part
-            place, shown = find_place(followed[1]), f'"{followed[2]}"'
-            assert isinstance(place, PagePlace), part
+            place, shown = resolve_page(followed[1]), f'"{followed[2]}"'
+            assert isinstance(place, PageRoute), part
             with override("en"):
                 told = place.etag(access)
             if told == shown:

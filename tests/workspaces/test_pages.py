@@ -32,8 +32,8 @@ from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.ui.clusters import clusters
 from console.ui.decisions import Denied
-from console.ui.places import PagePlace, find_place
-from rbac.current import no_host, use_host
+from console.ui.places import PageRoute, resolve_page
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import bring, preloaded
 from tests.rbac.objects import (
     IAM,
@@ -127,9 +127,9 @@ def runtime() -> Iterator[StaticRuntime]:
     }
     types = dict.fromkeys((*TYPES, *WORKLOADS, PODS, NODES))
     found = StaticRuntime({gvr: preloaded(gvr, objects.get(gvr, [])) for gvr in types})
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 async def asked_by_nina(runtime: StaticRuntime, path: str, *pages: Page) -> Any:
@@ -173,9 +173,9 @@ async def test_links_to_a_page_require_its_permission(runtime: StaticRuntime, pa
         assert (f'href="{path}"' in content) is offered
 
 
-def followed(path: str) -> PagePlace:
-    found = find_place(path)
-    assert isinstance(found, PagePlace)
+def followed(path: str) -> PageRoute:
+    found = resolve_page(path)
+    assert isinstance(found, PageRoute)
     return found
 
 

@@ -8,7 +8,7 @@ import pytest
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, NAMESPACES, USERS
 from console.kube.identity import Identity
 from console.ui.clusters import clusters
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.rbac.objects import TENANT, Manifest, native_binding, native_role, rule, user
 from tests.staticruntime import StaticRuntime
@@ -31,9 +31,9 @@ def project(name: str, **labels: str) -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def host() -> Iterator[None]:
     found = [project("shop", **{"kubesphere.io/workspace": "acme"}), project("alone")]
-    use_host(StaticRuntime({NAMESPACES: preloaded(NAMESPACES, found)}))
+    set_host_cluster(StaticRuntime({NAMESPACES: preloaded(NAMESPACES, found)}))
     yield
-    no_host()
+    unset_host_cluster()
 
 
 async def test_the_project_row_links_to_the_quota() -> None:
@@ -75,7 +75,7 @@ def test_assigning_a_workspace_requires_permission_for_all_projects(
         CLUSTER_ROLES: [native_role("own", *rules)],
         CLUSTER_ROLE_BINDINGS: [native_binding("own", "own", "User ann")],
     }
-    use_host(StaticRuntime({gvr: preloaded(gvr, objects.get(gvr, [])) for gvr in TYPES}))
+    set_host_cluster(StaticRuntime({gvr: preloaded(gvr, objects.get(gvr, [])) for gvr in TYPES}))
     access = clusters.host.access_for(Identity("ann"))
     assert access is not None
     assert AssignWorkspace().is_protected(access, name) is exempt

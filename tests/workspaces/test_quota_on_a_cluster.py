@@ -41,8 +41,8 @@ from tests.workspaces.cast import (
     until,
 )
 from tests.workspaces.conftest import Tenancy
-from workspaces.amounts import Amounts, amounts_of
-from workspaces.controllers.refusalevents import RefusalEvents
+from workspaces.amounts import Amounts, parse_amounts
+from workspaces.controllers.refusalevents import QuotaEventRecorder
 from workspaces.names import SHARE
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
@@ -73,7 +73,7 @@ class Recorder:
                 ("enforced", status.get("hard")),
                 ("used", status.get("used")),
             ):
-                for resource, amount in amounts_of(texts).items():
+                for resource, amount in parse_amounts(texts).items():
                     found[part][resource] = found[part].get(resource, Decimal(0)) + amount
         return found
 
@@ -218,7 +218,7 @@ class Fair:
 
     def share(self, project: str, part: str = "spec") -> Amounts:
         item = read(self.tenancy, RESOURCE_QUOTAS, SHARE, project) or {}
-        return amounts_of((item.get(part) or {}).get("hard"))
+        return parse_amounts((item.get(part) or {}).get("hard"))
 
 
 @pytest.fixture
@@ -243,7 +243,7 @@ async def fair(tenancy: Tenancy) -> AsyncIterator[Fair]:
         even = lambda name=name: made.share(name, "status").get("requests.cpu") == quarter  # noqa: E731
         await until(even, f"the share of {name}")
     await tenancy.runtime.wait_synced(RESOURCE_QUOTAS, timeout=20)
-    tenancy.runtime.on_refusal = RefusalEvents(tenancy.runtime).record
+    tenancy.runtime.on_refusal = QuotaEventRecorder(tenancy.runtime).record
     yield made
     tenancy.runtime.on_refusal = None
     recorder.stop()

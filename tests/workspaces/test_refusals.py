@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from workspaces.ladder import Need
-from workspaces.refusals import Refusal, amounts_in, needs_of, words_of
+from workspaces.ladder import RefusedNeed
+from workspaces.refusals import Refusal, amounts_in, needs_of, quota_error_part
 
 WORDS = (
     "exceeded quota: quarterdeck-workspace, requested: requests.cpu=3,requests.memory=1Gi, "
@@ -20,7 +20,7 @@ def test_amounts_are_parsed_from_surrounding_text() -> None:
     requested, used = amounts_in(message)
     assert requested == {"requests.cpu": Decimal(3), "requests.memory": Decimal(2**30)}
     assert used == {"requests.cpu": Decimal("0.5"), "requests.memory": Decimal(0)}
-    assert words_of(message) == WORDS
+    assert quota_error_part(message) == WORDS
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_amounts_are_parsed_from_surrounding_text() -> None:
     ],
 )
 def test_other_messages_contain_no_amounts(message: str) -> None:
-    assert amounts_in(message) == ({}, {}) and words_of(message) == ""
+    assert amounts_in(message) == ({}, {}) and quota_error_part(message) == ""
 
 
 def test_invalid_amounts_are_ignored() -> None:
@@ -49,23 +49,23 @@ def event(first: float, last: float, about: str = "a", used: int = 1) -> Refusal
 
 
 def test_a_need_is_used_plus_requested() -> None:
-    assert needs_of([event(0, 0)], USED, 1)["requests.cpu"] == (Need(Decimal(4), 0),)
+    assert needs_of([event(0, 0)], USED, 1)["requests.cpu"] == (RefusedNeed(Decimal(4), 0),)
 
 
 def test_a_need_does_not_grow_once_it_was_met() -> None:
     found = needs_of([event(0, 0)], {"requests.cpu": Decimal(4)}, 1)
-    assert found["requests.cpu"] == (Need(Decimal(4), 0),)
+    assert found["requests.cpu"] == (RefusedNeed(Decimal(4), 0),)
 
 
 def test_a_need_shrinks_with_released_usage() -> None:
     found = needs_of([event(0, 0)], {"requests.cpu": Decimal(0)}, 1)
-    assert found["requests.cpu"] == (Need(Decimal(3), 0),)
+    assert found["requests.cpu"] == (RefusedNeed(Decimal(3), 0),)
 
 
 def test_a_workload_that_lacks_pods_needs_them_on_top_of_the_current_usage() -> None:
     refusal = Refusal("a", THREE, None, 0, None)
     found = needs_of([refusal], {"requests.cpu": Decimal(9)}, 1e9)
-    assert found["requests.cpu"] == (Need(Decimal(12), 0),)
+    assert found["requests.cpu"] == (RefusedNeed(Decimal(12), 0),)
 
 
 @pytest.mark.parametrize(
@@ -89,10 +89,10 @@ def test_needs_of_longer_attempts_expire_later(
 
 def test_old_refusals_do_not_extend_a_new_need() -> None:
     two = [event(0, 0), event(3000, 3000)]
-    assert needs_of(two, USED, 3059)["requests.cpu"] == (Need(Decimal(4), 3000),)
+    assert needs_of(two, USED, 3059)["requests.cpu"] == (RefusedNeed(Decimal(4), 3000),)
     assert not needs_of(two, USED, 3061)
 
 
 def test_each_object_has_a_need_since_its_first_refusal() -> None:
     found = needs_of([event(5, 5), event(9, 9), event(3, 9, "b", 0)], USED, 10)
-    assert found["requests.cpu"] == (Need(Decimal(4), 5), Need(Decimal(3), 3))
+    assert found["requests.cpu"] == (RefusedNeed(Decimal(4), 5), RefusedNeed(Decimal(3), 3))

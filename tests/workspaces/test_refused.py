@@ -11,8 +11,8 @@ from console.kube.errors import Forbidden
 from console.kube.gvr import EVENTS, GVR, REPLICA_SETS, STATEFUL_SETS, Key
 from console.kube.runtime import Runtime
 from tests.workspaces.fakes import TenantRuntime
-from workspaces.controllers.refusalevents import RefusalEvents
-from workspaces.controllers.refused import Refused
+from workspaces.controllers.refusalevents import QuotaEventRecorder
+from workspaces.controllers.refused import RefusedRequests
 
 WORDS = "exceeded quota: quarterdeck-workspace, requested: pods={}, used: pods=0, limited: pods=1"
 NOW = "2026-03-01T12:00:00Z"
@@ -55,15 +55,15 @@ def workload(name: str, replicas: int, message: str = "", **metadata: str) -> di
     }
 
 
-def amounts(refused: Refused, used: int = 0) -> list[int]:
+def amounts(refused: RefusedRequests, used: int = 0) -> list[int]:
     found = refused.needs("shop", {"pods": Decimal(used)})
     return sorted(int(need.amount) for need in found.get("pods", ()))
 
 
-def refused_with(**objects: list[dict[str, Any]]) -> Refused:
+def refused_with(**objects: list[dict[str, Any]]) -> RefusedRequests:
     types = {"events": EVENTS, "sets": STATEFUL_SETS, "replicas": REPLICA_SETS}
     runtime = TenantRuntime({types[name]: items for name, items in objects.items()})
-    return Refused(cast(Runtime, runtime))
+    return RefusedRequests(cast(Runtime, runtime))
 
 
 def test_an_event_counts_while_its_workload_lacks_pods() -> None:
@@ -150,7 +150,7 @@ def test_a_refused_user_request_creates_an_event_per_project() -> None:
     """A recent refusal in another project must not suppress the event, or the share would not grow."""
     runtime, events = TenantRuntime({}), Events()
     runtime.console = cast(Any, events)
-    note = RefusalEvents(cast(Runtime, runtime)).record
+    note = QuotaEventRecorder(cast(Runtime, runtime)).record
     refusal = Forbidden(403, f"pods is forbidden: {WORDS.format(1)}")
     for project in ("shop", "mill", "shop"):
         note(f"/api/v1/namespaces/{project}/pods", refusal)

@@ -16,7 +16,7 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.ui.clusters import clusters
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from rbac.rules import parse_rules
 from tests.informers import preloaded
 from tests.rbac.objects import (
@@ -108,9 +108,9 @@ def shared() -> Iterator[None]:
         WORKSPACE_ROLES: [workspace_role("acme-regular", "acme", regular)],
         WORKSPACE_ROLE_BINDINGS: [workspace_binding("ann", "acme", "acme-regular", "User ann")],
     }
-    use_host(StaticRuntime({gvr: preloaded(gvr, of) for gvr, of in objects.items()}))
+    set_host_cluster(StaticRuntime({gvr: preloaded(gvr, of) for gvr, of in objects.items()}))
     yield
-    no_host()
+    unset_host_cluster()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from console.kube.runtime import Runtime
 from tests.informers import bring, preloaded
 from tests.rbac.objects import rule
 from tests.staticruntime import StaticRuntime
-from workspaces.rolebases import OURS, RoleBases
+from workspaces.rolebases import DEFAULT_RULES, RoleBases
 
 READ = rule("get", "pods", "core")
 SCOPE = {"scope.kubesphere.io/namespace": ""}
@@ -51,8 +51,8 @@ def test_invalid_role_bases_are_ignored(role: Any, caplog: pytest.LogCaptureFixt
     bases = looking(informer)
     for version in ("2", "3"):
         found = bases.rules()
-        assert found.projects == {**OURS.projects, "operator": [READ]}
-        assert found.workspaces == OURS.workspaces
+        assert found.projects == {**DEFAULT_RULES.projects, "operator": [READ]}
+        assert found.workspaces == DEFAULT_RULES.workspaces
         # Another object changed.
         bring(informer, {**good, "metadata": {**good["metadata"], "resourceVersion": version}})
     assert caplog.text.count("Ignoring RoleBase 'bad'") == 1
@@ -83,5 +83,5 @@ def test_the_default_rules_are_used_if_role_bases_cannot_be_read(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     bases = looking(_Refused(ROLE_BASES, DECODERS[ROLE_BASES]))
-    assert bases.rules() is bases.rules() is OURS
+    assert bases.rules() is bases.rules() is DEFAULT_RULES
     assert caplog.text.count("no permission to read RoleBases") == 1

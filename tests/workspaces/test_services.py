@@ -33,11 +33,11 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.identity import Identity
-from console.ui.actions import Context
+from console.ui.actions import ActionContext
 from console.ui.clusters import clusters
-from console.ui.decisions import Denied, Exempt, Refused
+from console.ui.decisions import Denied, Protected, Refused
 from console.ui.registry import kinds
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import take_away
 from tests.rbac.objects import (
     IAM,
@@ -67,7 +67,7 @@ from workspaces.services import (
     projects,
     settings,
 )
-from workspaces.services.acting import Actor, Overtaken
+from workspaces.services.acting import Actor, ConcurrentChange
 
 READ, QUOTA = "get list watch", "quota.kubesphere.io"
 
@@ -156,9 +156,9 @@ def objects() -> dict[GVR, list[Manifest]]:
 @pytest.fixture(autouse=True)
 def runtime() -> Iterator[TenantRuntime]:
     found = TenantRuntime(objects())
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 def acting(name: str, workspace: str = "acme") -> Actor:
@@ -168,7 +168,9 @@ def acting(name: str, workspace: str = "acme") -> Actor:
 
 
 def version(department: str) -> str:
-    return next(one.version for one in departments.tree("acme") if one.name == department)
+    return next(
+        one.version for one in departments.department_tree("acme") if one.name == department
+    )
 
 
 def edit(by: Actor, manager: str = "boss", seen: str = "10") -> Coroutine[Any, Any, None]:
@@ -199,8 +201,8 @@ RIGHTS: dict[str, Doing] = {
     "remove a member": lambda by: members.remove(by, "max"),
     "create a department": lambda by: departments.create(by, "Tea"),
     "delete a department": lambda by: departments.delete(by, "cubs"),
-    "add to a department": lambda by: departments.add(by, "crew", "max"),
-    "leave a department": lambda by: departments.leave(by, "heads", "zoe"),
+    "add to a department": lambda by: departments.add_member(by, "crew", "max"),
+    "leave a department": lambda by: departments.remove_member(by, "heads", "zoe"),
     "change a department": lambda by: give(by, "crew", "acme-viewer"),
     "create a project": lambda by: projects.create(by, "till"),
     "change the settings": edit,
@@ -222,7 +224,7 @@ BEYOND, ABOVE, NOBODY = "You cannot give a role that allows more", "may do more 
 REFUSED: list[tuple[str, str, Doing]] = [
     # Reserved, missing and disabled users.
     ("not the name of a user", "ivo", lambda by: members.invite(by, RESERVED, "acme-viewer")),
-    ("not the name of a user", "ivo", lambda by: departments.add(by, "crew", RESERVED)),
+    ("not the name of a user", "ivo", lambda by: departments.add_member(by, "crew", RESERVED)),
     ("not the name of a user", "ivo", lambda by: edit(by, RESERVED)),
     ("not the name of a user", "pia", lambda by: make(by, RESERVED)),
     (
@@ -240,7 +242,7 @@ REFUSED: list[tuple[str, str, Doing]] = [
             ("ann", lambda by, name=name: project_members.set_role(by, "shop", name, "viewer")),
         )
     ),
-    ("cleo is no member", "ivo", lambda by: departments.add(by, "crew", "cleo")),
+    ("cleo is no member", "ivo", lambda by: departments.add_member(by, "crew", "cleo")),
     ("max is a member already", "ivo", lambda by: members.invite(by, "max", "acme-viewer")),
     ("cleo is no member any more", "ivo", lambda by: change(by, "cleo", "acme-viewer")),
     # Roles beyond the own permissions.
@@ -253,8 +255,8 @@ REFUSED: list[tuple[str, str, Doing]] = [
     (f"ann {ABOVE}", "ivo", lambda by: members.remove(by, "ann")),
     (f"zoe {ABOVE}", "ivo", lambda by: members.remove(by, "zoe")),
     ("boss manages the workspace", "ann", lambda by: members.remove(by, "boss")),
-    (f"This department {ABOVE}", "ivo", lambda by: departments.add(by, "heads", "max")),
-    (f"This department {ABOVE}", "ivo", lambda by: departments.leave(by, "heads", "zoe")),
+    (f"This department {ABOVE}", "ivo", lambda by: departments.add_member(by, "heads", "max")),
+    (f"This department {ABOVE}", "ivo", lambda by: departments.remove_member(by, "heads", "zoe")),
     (f"This department {ABOVE}", "ivo", lambda by: departments.delete(by, "heads")),
     (f"This department {ABOVE}", "ivo", lambda by: give(by, "heads", "")),
     # Missing or already existing objects.
@@ -304,16 +306,16 @@ async def test_a_manager_of_all_departments_cannot_change_departments_with_more_
     could add themselves.
     """
     doings: tuple[Doing, ...] = (
-        lambda by: departments.add(by, "crew", "max"),
+        lambda by: departments.add_member(by, "crew", "max"),
         lambda by: give(by, "crew", ""),
         lambda by: departments.delete(by, "crew"),
     )
     for doing in doings:
-        with pytest.raises(Exempt, match="has rights that you do not have"):
+        with pytest.raises(Protected, match="has rights that you do not have"):
             await doing(acting("pia"))
     assert not runtime.console.writes
-    await departments.add(acting("ivo"), "crew", "max")
-    await departments.add(acting("pia"), "cubs", "max")
+    await departments.add_member(acting("ivo"), "crew", "max")
+    await departments.add_member(acting("pia"), "cubs", "max")
     groups = [one["groupRef"]["name"] for one in runtime.console.of(GROUP_BINDINGS).values()]
     assert groups == ["heads", "crew", "cubs"]
 
@@ -327,7 +329,7 @@ async def test_users_are_found_only_in_visible_workspaces(runtime: TenantRuntime
     access = acting("ivo").access
 
     def found() -> list[str]:
-        return [one.name for one in finding.find(access, "acme", "cleo").people]
+        return [one.name for one in finding.find_users(access, "acme", "cleo").people]
 
     assert found() == []
     runtime.console.put(CLUSTER_ROLES, native_role("sees", rule("get", "workspaces", TENANT)))
@@ -414,7 +416,7 @@ async def test_changes_of_another_client_are_not_overwritten(
     by_others(item)
     console.put(gvr, item)
     there = console.of(gvr)[name]
-    with pytest.raises((Overtaken, Conflict)):
+    with pytest.raises((ConcurrentChange, Conflict)):
         await doing(acting("ann"))
     assert console.of(gvr)[name] == there
 
@@ -432,8 +434,10 @@ async def test_removing_a_member_keeps_subjects_added_meanwhile(
     console.delayed = True
     more = workspace_binding("all", "acme", "acme-viewer", *people, "User cleo")
     console.put(WORKSPACE_ROLE_BINDINGS, more)
-    with pytest.raises(Overtaken):
-        await bindings.take_out(acting("ann"), WORKSPACE_ROLE_BINDINGS, entry, bindings.USER, "ann")
+    with pytest.raises(ConcurrentChange):
+        await bindings.remove_subject(
+            acting("ann"), WORKSPACE_ROLE_BINDINGS, entry, bindings.USER, "ann"
+        )
     subjects = console.of(WORKSPACE_ROLE_BINDINGS)["all"]["subjects"]
     assert [one["name"] for one in subjects] == [*seen, "cleo"]
 
@@ -443,7 +447,7 @@ async def test_all_roles_of_a_department_count(runtime: TenantRuntime) -> None:
     least = workspace_binding("z-heads", "acme", "acme-viewer", "Group heads")
     runtime.console.put(WORKSPACE_ROLE_BINDINGS, least)
     with pytest.raises(Refused, match=ABOVE):
-        await departments.add(acting("ivo"), "heads", "max")
+        await departments.add_member(acting("ivo"), "heads", "max")
 
 
 @pytest.mark.parametrize("kind", [bindings.USER, bindings.GROUP])
@@ -456,7 +460,7 @@ async def test_removing_a_subject_keeps_other_kinds_of_the_same_name(
     console.put(ROLE_BINDINGS, bound)
     entry = runtime.informer(ROLE_BINDINGS).store.get(Key("shop", "all"))
     assert entry is not None
-    await bindings.take_out(acting("ann"), ROLE_BINDINGS, entry, kind, "crew")
+    await bindings.remove_subject(acting("ann"), ROLE_BINDINGS, entry, kind, "crew")
     left = [one for one in bound["subjects"] if one["kind"] != kind]
     assert console.of(ROLE_BINDINGS)["shop/all"]["subjects"] == left
 
@@ -476,7 +480,7 @@ async def test_orphaning_projects_keeps_finalizers_added_meanwhile(
     monkeypatch.setattr(console, "get", then_held)
     kind = kinds.by_type(WORKSPACE_TEMPLATES)
     assert kind is not None
-    context = Context(
+    context = ActionContext(
         request=cast(Any, None),
         kind=kind,
         key=Key("", "acme"),

@@ -20,7 +20,7 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.ui.clusters import clusters
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.rbac.objects import (
     Manifest,
@@ -35,7 +35,7 @@ from tests.staticruntime import StaticRuntime
 from tests.workspaces.fakes import TYPES, workspace_quota
 from workspaces.names import SHARE
 from workspaces.pages import overview, projects
-from workspaces.pages.frame import Seen
+from workspaces.pages.frame import VisibleWorkspace
 
 HOME = (
     rule("get", "workspaces", "tenant.kubesphere.io"),
@@ -56,7 +56,7 @@ def limits(namespace: str) -> Manifest:
     return {"metadata": meta, "spec": {"limits": [item]}}
 
 
-def seen_with(*rules: Manifest) -> Seen:
+def seen_with(*rules: Manifest) -> VisibleWorkspace:
     objects: dict[GVR, list[Any]] = {
         USERS: [user("nina"), user("mia")],
         CLUSTER_ROLES: [native_role("of-nina", *HOME, *rules)],
@@ -69,17 +69,17 @@ def seen_with(*rules: Manifest) -> Seen:
         ROLE_BINDINGS: [native_binding("mia", "viewer", "User mia", namespace="shop", kind="Role")],
     }
     runtime = StaticRuntime({gvr: preloaded(gvr, objects.get(gvr, [])) for gvr in TYPES})
-    use_host(runtime)
+    set_host_cluster(runtime)
     access = clusters.host.access_for(Identity("nina"))
     entry = runtime.informer(WORKSPACES).store.get(Key("", "acme"))
     assert access is not None and entry is not None
-    return Seen(access, entry.projection)
+    return VisibleWorkspace(access, entry.projection)
 
 
 @pytest.fixture(autouse=True)
 def _alone() -> Iterator[None]:
     yield
-    no_host()
+    unset_host_cluster()
 
 
 PARTS = {

@@ -28,48 +28,48 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.runtime import Runtime
-from rbac.ensure import a_few_at_a_time
+from rbac.ensure import run_concurrently
 from workspaces.builtins import PROJECT_RULES, WORKSPACE_RULES
-from workspaces.controllers.kubesphere import LOOK_EVERY
+from workspaces.controllers.kubesphere import CHECK_INTERVAL
 from workspaces.controllers.projects import ProjectSync
-from workspaces.controllers.refused import WORKLOADS, Refused
-from workspaces.controllers.shares import ShareSync
+from workspaces.controllers.refused import WORKLOADS, RefusedRequests
+from workspaces.controllers.shares import QuotaShareSync
 from workspaces.controllers.workspaces import WorkspaceSync
-from workspaces.controllers.world import World
+from workspaces.controllers.world import WorkspaceCache
 from workspaces.names import ISOLATION
-from workspaces.refusals import PATIENCE
-from workspaces.rolebases import Bases
+from workspaces.refusals import MIN_VALIDITY
+from workspaces.rolebases import RoleBaseRules
 
-Sync = Callable[["Tenancy", Request], Awaitable[Result]]
+SyncCallback = Callable[["WorkspaceReconciliation", Request], Awaitable[Result]]
 
 #: Seconds until a quota is checked again while KubeSphere reports its usage.
 REPORT_AGAIN = 60.0
 #: Minimum seconds between two checks of a project's refused requests, and number of projects whose
 #: last check is stored.
-_PAUSE, _LOOKED = 0.25, 1000
+_PAUSE, _MAX_CHECKED = 0.25, 1000
 
 
-class Tenancy:
+class WorkspaceReconciliation:
     """The reconciliation logic of one runtime, shared by its reconcilers."""
 
     def __init__(self, runtime: Runtime) -> None:
-        self.world = World(runtime)
-        self.shares = ShareSync(self.world, Refused(runtime))
+        self.world = WorkspaceCache(runtime)
+        self.shares = QuotaShareSync(self.world, RefusedRequests(runtime))
         self.projects = ProjectSync(self.world, self.shares)
         self.workspaces = WorkspaceSync(self.world, self.projects)
         # The rules with which all roles were last reconciled.
-        self.roles_of: Bases | None = None
+        self.roles_of: RoleBaseRules | None = None
 
 
-_tenancies: "WeakKeyDictionary[Runtime, Tenancy]" = WeakKeyDictionary()
+_tenancies: "WeakKeyDictionary[Runtime, WorkspaceReconciliation]" = WeakKeyDictionary()
 
 
 class TenancyReconciler:
-    def __init__(self, runtime: Runtime, name: str, gvr: GVR, sync: Sync) -> None:
+    def __init__(self, runtime: Runtime, name: str, gvr: GVR, sync: SyncCallback) -> None:
         self.name, self.gvr, self._sync = name, gvr, sync
         found = _tenancies.get(runtime)
         if found is None:
-            found = _tenancies[runtime] = Tenancy(runtime)
+            found = _tenancies[runtime] = WorkspaceReconciliation(runtime)
         self._tenancy = found
 
     async def reconcile(self, request: Request) -> Result:
@@ -96,21 +96,23 @@ class RefusalReconciler(TenancyReconciler):
         tells = self._tenancy.shares.refused.reports_refusal(self.gvr, key)
         return Request(key.namespace, "") if tells else None
 
-    async def _reconcile_project(self, tenancy: Tenancy, request: Request) -> Result:
+    async def _reconcile_project(
+        self, tenancy: WorkspaceReconciliation, request: Request
+    ) -> Result:
         project, now = request.namespace, self._clock.monotonic()
         wait = self._looked.get(project, -_PAUSE) + _PAUSE - now
         if wait > 0:
             return Result(requeue_after=wait)
-        if len(self._looked) >= _LOOKED:
+        if len(self._looked) >= _MAX_CHECKED:
             self._looked.clear()
         self._looked[project] = now
         await tenancy.shares.sync_project(project)
         # No event reports that a refusal no longer counts.
         again = self.gvr == EVENTS and tenancy.shares.refused.needs_resources(project)
-        return Result(requeue_after=PATIENCE if again else None)
+        return Result(requeue_after=MIN_VALIDITY if again else None)
 
 
-async def _workspace(tenancy: Tenancy, request: Request) -> Result:
+async def _workspace(tenancy: WorkspaceReconciliation, request: Request) -> Result:
     results = (
         await tenancy.workspaces.sync_template(request.name),
         await tenancy.workspaces.sync(request.name),
@@ -120,7 +122,7 @@ async def _workspace(tenancy: Tenancy, request: Request) -> Result:
     return Result(requeue_after=min(waits, default=None))
 
 
-async def _builtin(tenancy: Tenancy, request: Request) -> Result:
+async def _builtin(tenancy: WorkspaceReconciliation, request: Request) -> Result:
     """Reconcile the workspace of a role or binding that may be a built-in one."""
     for role in WORKSPACE_RULES:
         workspace = request.name.removesuffix(f"-{role}")
@@ -129,13 +131,13 @@ async def _builtin(tenancy: Tenancy, request: Request) -> Result:
     return Result()
 
 
-async def _base(tenancy: Tenancy, request: Request) -> Result:
+async def _base(tenancy: WorkspaceReconciliation, request: Request) -> Result:
     """Reconcile the built-in roles of all workspaces and projects if the rules of the RoleBases
     changed.
     """
     world, projects = tenancy.world, tenancy.projects
     if await world.kubesphere.is_running():
-        return Result(requeue_after=LOOK_EVERY)
+        return Result(requeue_after=CHECK_INTERVAL)
     # Repeat if the RoleBases change in the meantime.
     while (bases := world.role_bases.rules()) != tenancy.roles_of:
         # Until the update is complete, the roles match neither the old nor the new rules.
@@ -146,17 +148,17 @@ async def _base(tenancy: Tenancy, request: Request) -> Result:
         ]
         for name in names:
             doings += [partial(projects.sync_roles, one.name) for one in world.projects(name)]
-        await a_few_at_a_time(doings)
+        await run_concurrently(doings)
         tenancy.roles_of = bases
     return Result()
 
 
-async def _share(tenancy: Tenancy, request: Request) -> Result:
+async def _share(tenancy: WorkspaceReconciliation, request: Request) -> Result:
     await tenancy.projects.sync_share(request.namespace)
     return Result()
 
 
-async def _quota(tenancy: Tenancy, request: Request) -> Result:
+async def _quota(tenancy: WorkspaceReconciliation, request: Request) -> Result:
     for workspace in tenancy.shares.workspaces_of(request.name):
         await tenancy.shares.sync(workspace)
     # KubeSphere reports the usage until its controllers stop. No event reports that they stopped.
@@ -164,19 +166,19 @@ async def _quota(tenancy: Tenancy, request: Request) -> Result:
     return Result(requeue_after=REPORT_AGAIN if theirs else None)
 
 
-async def _policy(tenancy: Tenancy, request: Request) -> Result:
+async def _policy(tenancy: WorkspaceReconciliation, request: Request) -> Result:
     if request.name == ISOLATION:
         await tenancy.projects.sync_isolation(request.namespace)
     return Result()
 
 
-async def _role(tenancy: Tenancy, request: Request) -> Result:
+async def _role(tenancy: WorkspaceReconciliation, request: Request) -> Result:
     if request.name not in PROJECT_RULES:
         return Result()
     return await tenancy.projects.sync_roles(request.namespace)
 
 
-_SYNCS: tuple[tuple[str, GVR, Sync], ...] = (
+_SYNCS: tuple[tuple[str, GVR, SyncCallback], ...] = (
     ("workspacetemplate", WORKSPACE_TEMPLATES, lambda t, r: t.workspaces.sync_template(r.name)),
     ("workspace", WORKSPACES, _workspace),
     ("workspace-builtin-roles", WORKSPACE_ROLES, _builtin),

@@ -17,12 +17,12 @@ from console.kube.clock import Clock
 from console.kube.errors import NotFound, ServerError
 from console.kube.gvr import LEASES
 from console.kube.projections.coordination import DECODERS, Lease
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 
 NAMESPACE, NAME = "kubesphere-system", "ks-controller-manager-leader-election"
 #: Seconds for which a result is cached, and until objects that were left to KubeSphere are checked
 #: again.
-LOOK_EVERY = 5.0
+CHECK_INTERVAL = 5.0
 #: A lease is considered expired after it was not renewed for its duration times this factor.
 _PATIENCE = 2.0
 #: Duration in seconds of a lease with a missing or invalid duration.
@@ -32,10 +32,10 @@ _USUAL = 30
 _RENEWED_WITHIN, _PAUSE = 15.0, 1.0
 
 
-class KubeSphere:
+class KubeSphereDetector:
     def __init__(self, client: ObjectClient, clock: Clock) -> None:
         self._client, self._clock = client, clock
-        self._asked_at, self._works = -LOOK_EVERY, False
+        self._asked_at, self._works = -CHECK_INTERVAL, False
         # The last seen content of the lease, and when it was first seen.
         self._seen: object = None
         self._seen_at = 0.0
@@ -46,7 +46,7 @@ class KubeSphere:
         A lease that is seen for the first time counts until it has not been renewed for long
         enough. Raise `ApiError` if the lease cannot be read.
         """
-        if self._clock.monotonic() - self._asked_at >= LOOK_EVERY:
+        if self._clock.monotonic() - self._asked_at >= CHECK_INTERVAL:
             lease = await self._read()
             self._works = lease is not None and not self._is_expired(lease)
             self._asked_at = self._clock.monotonic()
@@ -78,7 +78,7 @@ class KubeSphere:
             lease: Lease = DECODERS[LEASES](msgspec.json.encode(found))[0]
         except msgspec.DecodeError as error:
             raise ServerError(
-                502, Sentence("The response from the Kubernetes API is not a Lease")
+                502, Message("The response from the Kubernetes API is not a Lease")
             ) from error
         return lease if lease.holder else None
 

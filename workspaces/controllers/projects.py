@@ -26,9 +26,9 @@ from console.kube.projections.tenancy import Workspace
 from console.kube.store import Entry
 from rbac.recorder import NORMAL
 from workspaces.builtins import ADMIN, project_roles
-from workspaces.controllers.kubesphere import LOOK_EVERY
-from workspaces.controllers.shares import ShareSync
-from workspaces.controllers.world import World, is_of
+from workspaces.controllers.kubesphere import CHECK_INTERVAL
+from workspaces.controllers.shares import QuotaShareSync
+from workspaces.controllers.world import WorkspaceCache, belongs_to
 from workspaces.names import (
     ISOLATION,
     NAMESPACE_LABEL,
@@ -41,7 +41,7 @@ from workspaces.objects import isolation, limit_range, project_member
 
 
 class ProjectSync:
-    def __init__(self, world: World, shares: ShareSync) -> None:
+    def __init__(self, world: WorkspaceCache, shares: QuotaShareSync) -> None:
         self._world, self._shares = world, shares
         # The version of each workspace when its projects were last reconciled.
         self._looked: dict[str, str] = {}
@@ -80,7 +80,7 @@ class ProjectSync:
         if project.deleted is not None:
             await self._shares.sync_project(name)
             if await self._world.kubesphere.is_running():
-                return Result(requeue_after=LOOK_EVERY)
+                return Result(requeue_after=CHECK_INTERVAL)
             await self._world.drop_finalizers(NAMESPACES, entry)
         elif (wanted := self._desired_workspace(project)) != project.workspace:
             labels = {WORKSPACE_LABEL: wanted or None}
@@ -132,12 +132,12 @@ class ProjectSync:
         if entry is None or entry.projection.deleted is not None:
             return Result()
         workspace = self._world.workspace(entry.projection.workspace)
-        if workspace is None or not is_of(entry.projection, workspace):
+        if workspace is None or not belongs_to(entry.projection, workspace):
             return Result()
         ours, says = project_roles(name), self._world.role_bases.rules().projects
         if await self._world.kubesphere.is_running():
             lacks = any(self._world.find(ROLES, role, name) is None for role in ours)
-            return Result(requeue_after=LOOK_EVERY if lacks else None)
+            return Result(requeue_after=CHECK_INTERVAL if lacks else None)
         for role, wanted in project_roles(name, says).items():
             await self._world.ensure_role(ROLES, role, wanted, ours[role], namespace=name)
         return Result()
@@ -154,7 +154,7 @@ class ProjectSync:
         wanted = None
         if (
             workspace is not None
-            and is_of(project, workspace)
+            and belongs_to(project, workspace)
             and (project.isolated or workspace.isolated)
         ):
             wanted = isolation(project, workspace.uid, by_itself=project.isolated)
@@ -170,7 +170,7 @@ class ProjectSync:
         if _is_new(project, workspace) and not self._shares.is_enforced(name, workspace.name):
             # The change of the quota share triggers the next reconciliation.
             return Result()
-        if not is_of(project, workspace):
+        if not belongs_to(project, workspace):
             await self._set_owner(entry, workspace)
             return Result()
         left = await self.sync_roles(name)
@@ -227,7 +227,7 @@ class ProjectSync:
 
 def _is_new(project: Namespace, workspace: Workspace) -> bool:
     """Return True while the workspace's roles grant no permissions in the project."""
-    return project.preparing or not is_of(project, workspace)
+    return project.preparing or not belongs_to(project, workspace)
 
 
 def _is_of_another(project: Namespace) -> bool:

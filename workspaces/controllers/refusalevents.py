@@ -13,7 +13,7 @@ from console.kube.errors import ApiError, Conflict, Forbidden
 from console.kube.gvr import EVENTS, RESOURCE_QUOTAS
 from console.kube.runtime import Runtime
 from workspaces.names import SHARE, Manifest
-from workspaces.refusals import QUOTA_EXCEEDED, words_of
+from workspaces.refusals import QUOTA_EXCEEDED, quota_error_part
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ _MOST = 1000
 _PROJECT = re.compile(r"/namespaces/([a-z0-9-]{1,63})/")
 
 
-class RefusalEvents:
+class QuotaEventRecorder:
     """Recorder of quota events in one process. If an event cannot be written, the error is logged
     and the request continues.
     """
@@ -37,7 +37,7 @@ class RefusalEvents:
 
     def record(self, path: str, error: Forbidden) -> None:
         """Record an error response of kube-apiserver. Does not block. Thread-safe."""
-        words, project = words_of(error.message), _PROJECT.search(path)
+        words, project = quota_error_part(error.message), _PROJECT.search(path)
         if not words or project is None:
             return
         now = self._runtime.clock.monotonic()

@@ -31,15 +31,15 @@ from console.kube.projections.replicaset import ReplicaSet
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from workspaces.amounts import Amounts
-from workspaces.ladder import Need
+from workspaces.ladder import RefusedNeed
 from workspaces.refusals import (
-    PATIENCE,
+    MIN_VALIDITY,
     REASONS,
     Refusal,
     amounts_in,
-    mentions,
+    mentions_share,
     needs_of,
-    words_of,
+    quota_error_part,
 )
 
 Manifest = Mapping[str, Any]
@@ -58,7 +58,7 @@ WORKLOADS: Mapping[str, GVR] = MappingProxyType(
 _MOST = 200
 
 
-class Refused:
+class RefusedRequests:
     """Refused requests by project, updated from watches."""
 
     def __init__(self, runtime: Runtime) -> None:
@@ -75,7 +75,7 @@ class Refused:
         self._waiting: dict[str, frozenset[tuple[GVR, str]]] = {}
         self._needy: set[str] = set()
 
-    def needs(self, project: str, used: Amounts) -> Mapping[str, tuple[Need, ...]]:
+    def needs(self, project: str, used: Amounts) -> Mapping[str, tuple[RefusedNeed, ...]]:
         """Return the amounts that the project was refused, in addition to its usage."""
         waiting: set[tuple[GVR, str]] = set()
         refusals = list(self._of(project, waiting))
@@ -117,8 +117,8 @@ class Refused:
             # of the event.
             first = min(_seconds(event.created, now), now)
             last = _seconds(event.last, first)
-            # Clocks may differ by less than `PATIENCE`.
-            last = min(last, now) if first <= last <= now + PATIENCE else first
+            # Clocks may differ by less than `MIN_VALIDITY`.
+            last = min(last, now) if first <= last <= now + MIN_VALIDITY else first
             if gvr is not None:
                 yield Refusal(event.about_uid or event.about, requested, None, first, last)
             else:
@@ -166,11 +166,11 @@ def _seconds(moment: datetime | None, otherwise: float) -> float:
 
 def _project_of_event(entry: Entry[Event]) -> tuple[str, ...]:
     event = entry.projection
-    return (event.namespace,) if event.reason in REASONS and words_of(event.message) else ()
+    return (event.namespace,) if event.reason in REASONS and quota_error_part(event.message) else ()
 
 
 def _project_of_replica_set(entry: Entry[ReplicaSet]) -> tuple[str, ...]:
-    return (entry.projection.namespace,) if mentions(entry.projection.status.reason) else ()
+    return (entry.projection.namespace,) if mentions_share(entry.projection.status.reason) else ()
 
 
 _PROJECTS_OF: Mapping[GVR, Callable[[Entry[Any]], tuple[str, ...]]] = MappingProxyType(

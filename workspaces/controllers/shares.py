@@ -10,18 +10,18 @@ from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import NAMESPACES, RESOURCE_QUOTAS, WORKSPACE_QUOTAS
 from console.kube.projections.namespace import Namespace
 from console.kube.projections.tenancy import Workspace
-from console.kube.store import Entry, older
-from workspaces.amounts import Amounts, amounts_of, lowest
-from workspaces.controllers.refused import Refused
-from workspaces.controllers.world import World
-from workspaces.ladder import ZERO, Need, Share, deal, quantity_text
+from console.kube.store import Entry, is_older
+from workspaces.amounts import Amounts, lowest, parse_amounts
+from workspaces.controllers.refused import RefusedRequests
+from workspaces.controllers.world import WorkspaceCache
+from workspaces.ladder import ZERO, QuotaShare, RefusedNeed, allocate, quantity_text
 from workspaces.names import MANAGED, SHARE, Manifest, owner_of
 
 
-class ShareSync:
+class QuotaShareSync:
     """Allocate workspace quotas to projects. A lock serializes the allocation of each workspace."""
 
-    def __init__(self, world: World, refused: Refused) -> None:
+    def __init__(self, world: WorkspaceCache, refused: RefusedRequests) -> None:
         self._world = world
         self.refused = refused
         # Shares that were written but may not be in the cache yet, so that no capacity is allocated
@@ -100,7 +100,7 @@ class ShareSync:
                 )
                 for name in wanted
             }
-            for name, amount in deal(resource, total, found).items():
+            for name, amount in allocate(resource, total, found).items():
                 wanted[name][resource] = amount
         failures = []
         for name, amounts in wanted.items():
@@ -115,7 +115,7 @@ class ShareSync:
         entry = self._world.find(RESOURCE_QUOTAS, SHARE, project)
         found = entry.original() if entry is not None else None
         written = self._written.get(project)
-        if written is not None and older(
+        if written is not None and is_older(
             self._world.version(RESOURCE_QUOTAS), written["metadata"]["resourceVersion"]
         ):
             return written
@@ -123,8 +123,8 @@ class ShareSync:
         return found
 
     def _allocation_input(
-        self, project: str, resource: str, share: Manifest | None, needs: tuple[Need, ...]
-    ) -> Share:
+        self, project: str, resource: str, share: Manifest | None, needs: tuple[RefusedNeed, ...]
+    ) -> QuotaShare:
         own = [
             amount
             for entry in self._world.within(RESOURCE_QUOTAS, project)
@@ -135,7 +135,7 @@ class ShareSync:
         version, tried = self._unconfirmed.get(project, ("", {}))
         if version == _version(share) and resource in tried:
             asked = max(asked or ZERO, tried[resource])
-        return Share(
+        return QuotaShare(
             requested=asked,
             enforced=_amounts(share, "status", "hard").get(resource),
             used=_amounts(share, "status", "used").get(resource, ZERO),
@@ -202,10 +202,10 @@ class ShareSync:
         await self._world.client.patch(WORKSPACE_QUOTAS, body, name=name, subresource="status")
 
 
-def workspace_hard(world: World, workspace: str) -> Amounts:
+def workspace_hard(world: WorkspaceCache, workspace: str) -> Amounts:
     """Return the workspace quota: the lowest amount of each resource if there are several quotas."""
     return lowest(
-        amounts_of(entry.projection.hard)
+        parse_amounts(entry.projection.hard)
         for entry in world.objects_of(WORKSPACE_QUOTAS, workspace)
         if entry.projection.deleted is None
     )
@@ -216,7 +216,7 @@ def _version(share: Manifest | None) -> str:
 
 
 def _amounts(share: Manifest | None, part: str, field: str) -> Amounts:
-    return amounts_of(((share or {}).get(part) or {}).get(field))
+    return parse_amounts(((share or {}).get(part) or {}).get(field))
 
 
 def share_manifest(workspace: Workspace, project: str, amounts: Amounts) -> Manifest:

@@ -16,9 +16,9 @@ from console.kube.projections.tenancy import Workspace
 from console.kube.store import Entry
 from rbac.recorder import NORMAL
 from workspaces.builtins import workspace_roles
-from workspaces.controllers.kubesphere import LOOK_EVERY
+from workspaces.controllers.kubesphere import CHECK_INTERVAL
 from workspaces.controllers.projects import ProjectSync
-from workspaces.controllers.world import BELONGINGS, World
+from workspaces.controllers.world import WORKSPACE_OBJECT_TYPES, WorkspaceCache
 from workspaces.names import (
     KEEP_FINALIZER,
     MANAGED,
@@ -26,14 +26,14 @@ from workspaces.names import (
     TEMPLATE_FINALIZER,
     Manifest,
 )
-from workspaces.objects import manager_name, workspace_member, workspace_of
+from workspaces.objects import manager_name, workspace_from_template, workspace_member
 
 #: Seconds until the next check of objects that other controllers must delete first.
 _LOOK_AGAIN = 1.0
 
 
 class WorkspaceSync:
-    def __init__(self, world: World, projects: ProjectSync) -> None:
+    def __init__(self, world: WorkspaceCache, projects: ProjectSync) -> None:
         self._world, self._projects = world, projects
 
     async def sync_template(self, name: str) -> Result:
@@ -42,7 +42,7 @@ class WorkspaceSync:
         if entry is None:
             return Result()
         if await self._world.kubesphere.is_running():
-            return Result(requeue_after=LOOK_EVERY)
+            return Result(requeue_after=CHECK_INTERVAL)
         template = entry.original()
         finalizers = template["metadata"].get("finalizers") or []
         if entry.projection.deleted is not None:
@@ -59,7 +59,7 @@ class WorkspaceSync:
         return Result()
 
     async def _apply(self, template: Manifest) -> None:
-        wanted = workspace_of(template)
+        wanted = workspace_from_template(template)
         name = template["metadata"]["name"]
         found = self._world.find(WORKSPACES, name)
         if found is None:
@@ -76,7 +76,7 @@ class WorkspaceSync:
         if entry is None:
             return Result()
         if await self._world.kubesphere.is_running():
-            return Result(requeue_after=LOOK_EVERY)
+            return Result(requeue_after=CHECK_INTERVAL)
         workspace: Workspace = entry.projection
         if workspace.deleted is not None:
             await self._world.drop_finalizers(WORKSPACES, entry)
@@ -98,7 +98,7 @@ class WorkspaceSync:
         keep = KEEP_FINALIZER in finalizers or name == SYSTEM_WORKSPACE
         if keep and await self._release_projects(name):
             return Result(requeue_after=_LOOK_AGAIN)
-        for gvr in BELONGINGS:
+        for gvr in WORKSPACE_OBJECT_TYPES:
             for found in self._world.objects_of(gvr, name):
                 await self._delete(gvr, found)
         workspace = self._world.find(WORKSPACES, name)

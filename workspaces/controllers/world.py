@@ -26,9 +26,9 @@ from console.kube.projections.namespace import WORKSPACE_LABEL, Namespace
 from console.kube.projections.tenancy import Workspace, WorkspaceQuota
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
-from rbac.ensure import ensure
+from rbac.ensure import apply_state
 from rbac.recorder import Recorder
-from workspaces.controllers.kubesphere import KubeSphere
+from workspaces.controllers.kubesphere import KubeSphereDetector
 from workspaces.names import MANAGED, OLD_FINALIZERS, Manifest
 from workspaces.rolebases import RoleBases
 
@@ -39,7 +39,7 @@ _REFUSED = 10_000
 
 #: Types of objects that belong to a workspace and have its label. Bindings come first, so that
 #: permissions are removed before other objects.
-BELONGINGS = (
+WORKSPACE_OBJECT_TYPES = (
     WORKSPACE_ROLE_BINDINGS,
     GROUP_BINDINGS,
     GROUPS,
@@ -47,7 +47,7 @@ BELONGINGS = (
     WORKSPACE_QUOTAS,
 )
 _READ = (
-    *BELONGINGS,
+    *WORKSPACE_OBJECT_TYPES,
     LIMIT_RANGES,
     NAMESPACES,
     NETWORK_POLICIES,
@@ -59,12 +59,12 @@ _READ = (
 )
 
 
-class World:
+class WorkspaceCache:
     """Cached objects, indexes and write operations of the workspace reconcilers."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.client = runtime.console
-        self.kubesphere = KubeSphere(runtime.console, runtime.clock)
+        self.kubesphere = KubeSphereDetector(runtime.console, runtime.clock)
         self.role_bases = RoleBases(runtime)
         # Rules that kube-apiserver rejected as invalid, by the role that they were written to.
         self._refused: dict[tuple[GVR, Key], list[Manifest]] = {}
@@ -73,7 +73,9 @@ class World:
         self._informers = tuple(informers.values())
         self._stores = {gvr: informer.store for gvr, informer in informers.items()}
         self._projects = Index(self._stores[NAMESPACES], _workspaces_of)
-        self._belongings = {gvr: Index(self._stores[gvr], _label_of) for gvr in BELONGINGS}
+        self._belongings = {
+            gvr: Index(self._stores[gvr], _label_of) for gvr in WORKSPACE_OBJECT_TYPES
+        }
 
     @property
     def synced(self) -> bool:
@@ -114,7 +116,7 @@ class World:
         self, gvr: GVR, name: str, wanted: Manifest | None, *, namespace: str = ""
     ) -> bool:
         """Apply the desired state. Return True if the object was changed. Raise `ApiError`."""
-        return await ensure(self.client, gvr, self.find(gvr, name, namespace), wanted)
+        return await apply_state(self.client, gvr, self.find(gvr, name, namespace), wanted)
 
     async def ensure_role(
         self, gvr: GVR, name: str, wanted: Manifest, ours: Manifest, *, namespace: str = ""
@@ -136,11 +138,11 @@ class World:
         else:
             self._refused.pop(place, None)
         try:
-            await ensure(self.client, gvr, found, wanted)
+            await apply_state(self.client, gvr, found, wanted)
         except Invalid as error:
             if wanted == ours:
                 raise
-            await ensure(self.client, gvr, found, ours)
+            await apply_state(self.client, gvr, found, ours)
             self._refuse(place, rules, error)
 
     def _refuse(self, place: tuple[GVR, Key], rules: list[Manifest], error: Invalid) -> None:
@@ -168,7 +170,7 @@ class World:
             await self.patch(gvr, entry, {"finalizers": kept})
 
 
-def is_of(project: Namespace, workspace: Workspace) -> bool:
+def belongs_to(project: Namespace, workspace: Workspace) -> bool:
     """Return True if the project's label and its owner both name the workspace."""
     return (
         project.workspace == workspace.name

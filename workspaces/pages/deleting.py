@@ -12,22 +12,22 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import GVR, NAMESPACES, Key
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import Context, Delete, Done, Outcome
+from console.ui.actions import ActionContext, ActionSucceeded, Delete, Outcome
 from console.ui.decisions import Refused
 from console.ui.facts import Fact
 from console.ui.forms import ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from workspaces.names import KEEP_FINALIZER, SYSTEM_WORKSPACE
-from workspaces.pages.forms import EndForm
+from workspaces.pages.forms import DeleteWorkspaceForm
 from workspaces.quotas import projects_of
 
 
 class DeleteWorkspace(Delete):
     """Delete a workspace. Its projects can be kept; they then belong to no workspace."""
 
-    form = EndForm
+    form = DeleteWorkspaceForm
     title_text = gettext_lazy("Delete workspace %(name)s")
     button_text = gettext_lazy("Delete workspace")
     effect_text = gettext_lazy(
@@ -45,14 +45,14 @@ class DeleteWorkspace(Delete):
             )
 
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
-        return [(_("Manager"), visible(entry.projection.manager) or _("none"))]
+        return [(_("Manager"), escape_invisible(entry.projection.manager) or _("none"))]
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         """List only the projects that the viewer may see, because permission to delete a workspace
         does not include viewing its content.
         """
         names = ", ".join(
-            visible(project.name)
+            escape_invisible(project.name)
             for project in projects_of(subject.key.name)
             if subject.access.can("get", NAMESPACES, name=project.name)
         )
@@ -66,9 +66,9 @@ class DeleteWorkspace(Delete):
         )
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm:
-        return EndForm(subject.key.name, data)
+        return DeleteWorkspaceForm(subject.key.name, data)
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         if context.data.get("keep"):
             found = await context.client.get(context.kind.gvr, name=context.key.name)
             meta = found["metadata"]
@@ -77,4 +77,4 @@ class DeleteWorkspace(Delete):
             await context.patch({"metadata": body})
         await context.delete()
         text = _("Workspace %(name)s is being deleted.") % context.message_values
-        return Done(text, reverse("workspace_list"))
+        return ActionSucceeded(text, reverse("workspace_list"))

@@ -12,9 +12,9 @@ from console.ui.clusters import clusters
 from console.ui.decisions import Refused
 from console.ui.forms import CheckField, ChoiceField, ConsoleForm, TextField
 from console.ui.quotawords import resource_label
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from workspaces.amounts import Amounts
-from workspaces.quotas import RESOURCES, ordered, read_amount
+from workspaces.quotas import RESOURCES, order_resources, parse_amount
 from workspaces.services.limits import LIMITS, REQUESTS
 from workspaces.services.projects import check_name
 
@@ -87,7 +87,7 @@ class NewWorkspaceForm(WorkspaceForm):
     description = TextField(label=gettext_lazy("Description"), required=False)
 
 
-class EndForm(WorkspaceForm):
+class DeleteWorkspaceForm(WorkspaceForm):
     """Confirmation form for deleting the workspace `name`."""
 
     keep = CheckField(label=gettext_lazy("Keep the projects"))
@@ -130,7 +130,7 @@ class AmountField(TextField):
 
     def clean(self, value: Any) -> Any:
         text = super().clean(value)
-        amount = read_amount(text) if text else None
+        amount = parse_amount(text) if text else None
         if text and amount is None:
             raise ValidationError(_("Enter an amount such as 2, 500m or 4Gi."))
         return amount
@@ -141,10 +141,13 @@ class QuotaForm(WorkspaceForm):
 
     def __init__(self, hard: Mapping[str, str], data: QueryDict | None = None) -> None:
         super().__init__(data, initial=dict(hard))
-        names, known = ordered({**dict.fromkeys(RESOURCES, ""), **hard}), clusters.host.kinds
+        names, known = (
+            order_resources({**dict.fromkeys(RESOURCES, ""), **hard}),
+            clusters.host.kinds,
+        )
         for name in names:
-            label = visible(resource_label(known, name))
-            self.fields[name] = AmountField(label=label, help_text=visible(name))
+            label = escape_invisible(resource_label(known, name))
+            self.fields[name] = AmountField(label=label, help_text=escape_invisible(name))
         self.error_fields = {**self.error_fields, **{f"spec.hard[{name}]": name for name in names}}
 
     @property

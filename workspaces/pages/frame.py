@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from accounts.users.directory import UsersUnknown
+from accounts.users.directory import UsersNotCached
 from console.kube.current import get_runtime
 from console.kube.errors import ApiError
 from console.kube.factory import UnknownKind
@@ -38,22 +38,22 @@ from console.kube.projections.tenancy import Workspace
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied, Refused
-from console.ui.drawing import draw
-from console.ui.following import Following, etag_of_page
+from console.ui.drawing import render_fragment
+from console.ui.following import LivePage, etag_of_page
 from console.ui.http import ConsoleRequest
-from console.ui.nav import prepare_menu
+from console.ui.nav import update_counts
 from console.ui.projects import may_see_workspace
 from console.ui.statuses import form_status, wants_status
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.views import problems
 from console.views.guard import access_of
 from workspaces.pages.forms import WorkspaceForm
-from workspaces.rights import WorkspaceRights, rights_in
-from workspaces.services.acting import Actor, Overtaken
+from workspaces.rights import WorkspaceRights, workspace_rights
+from workspaces.services.acting import Actor, ConcurrentChange
 
 #: Function that returns the context of a workspace page. Called with the workspace and the URL
 #: arguments.
-Values = Callable[..., Mapping[str, Any]]
+ContextCallback = Callable[..., Mapping[str, Any]]
 
 #: Resource types that every page depends on: the workspace and the viewer's permissions in it.
 _EVERYWHERE = (
@@ -64,7 +64,7 @@ _EVERYWHERE = (
 
 #: Resource types that the pages read, and seconds that the first request waits for a list that is
 #: not loaded.
-FOLLOWED = (
+WATCHED_TYPES = (
     GROUPS,
     GROUP_BINDINGS,
     LIMIT_RANGES,
@@ -90,7 +90,7 @@ _TITLES: dict[str, str | Promise] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class VisibleWorkspace:
     """A workspace that exists and that the viewer may see."""
 
     access: Access
@@ -102,14 +102,14 @@ class Seen:
 
     @property
     def rights(self) -> WorkspaceRights:
-        return rights_in(self.access, self.name)
+        return workspace_rights(self.access, self.name)
 
     def url(self, page: str, *more: str) -> str:
         return reverse(page, args=(self.name, *more))
 
 
 @dataclass(frozen=True, slots=True)
-class Open(Seen):
+class WorkspacePage(VisibleWorkspace):
     """A workspace page that handles a request."""
 
     request: ConsoleRequest
@@ -119,21 +119,21 @@ class Open(Seen):
         return Actor(self.request, self.access, self.name)
 
 
-async def follow() -> None:
+async def watch_types() -> None:
     """Start to watch the resource types of the pages, and wait for the first lists. Raise
-    `UsersUnknown` if the cluster does not have these types.
+    `UsersNotCached` if the cluster does not have these types.
     """
     runtime = get_runtime()
     try:
-        late = [gvr for gvr in FOLLOWED if not runtime.informer(gvr).freshness.synced]
+        late = [gvr for gvr in WATCHED_TYPES if not runtime.informer(gvr).freshness.synced]
     except UnknownKind as error:
-        raise UsersUnknown from error
+        raise UsersNotCached from error
     if late:
         waits = (runtime.wait_synced(gvr, timeout=FIRST_LIST_WAIT) for gvr in late)
         await asyncio.gather(*waits)
 
 
-def live(values: Values, *types: GVR) -> Following:
+def live_page(values: ContextCallback, *types: GVR) -> LivePage:
     """Return the live page settings of a page that shows the result of `values`. `types` lists its
     resource types in addition to the workspace, its roles and its projects.
     """
@@ -142,19 +142,19 @@ def live(values: Values, *types: GVR) -> Following:
         _check_sight(access, workspace)
 
     def look(access: Access, params: QueryDict, workspace: str, **arguments: str) -> object:
-        seen = Seen(access, _find(access, workspace))
+        seen = VisibleWorkspace(access, _find(access, workspace))
         return _content(seen, values(seen, **arguments))
 
-    return Following(lambda _params, **_arguments: (*_EVERYWHERE, *types), check, look)
+    return LivePage(lambda _params, **_arguments: (*_EVERYWHERE, *types), check, look)
 
 
-async def open_workspace(request: ConsoleRequest, name: str) -> Open:
+async def open_workspace(request: ConsoleRequest, name: str) -> WorkspacePage:
     """Return the workspace. Raise `Denied` without revealing if the workspace exists, `Http404`, or
-    `UsersUnknown`.
+    `UsersNotCached`.
     """
-    await follow()
+    await watch_types()
     access = access_of(request)
-    return Open(access, _find(access, name), request)
+    return WorkspacePage(access, _find(access, name), request)
 
 
 def _find(access: Access, name: str) -> Workspace:
@@ -171,38 +171,38 @@ def _check_sight(access: Access, name: str) -> None:
         raise Denied("get", WORKSPACES)
 
 
-async def show(
-    opened: Open,
+async def render_live_page(
+    opened: WorkspacePage,
     current: str,
     template: str,
     values: Mapping[str, Any],
     *,
     frame: str = "workspaces/live.html",
 ) -> HttpResponse:
-    """Render a page that is refreshed when the `values` of `live` change. `frame` is the
+    """Render a page that is refreshed when the `values` of `live_page` change. `frame` is the
     surrounding template.
     """
     request = opened.request
     etag = etag_of_page(_content(opened, values))
     if request.headers.get("If-None-Match") == etag:
         return HttpResponseNotModified(headers={"ETag": etag})
-    body = draw(template, {**values, "workspace": visible(opened.name)})
-    await prepare_menu(request.cluster)
-    context = {**head(opened, current), "body": body.html(), "etag": etag}
+    body = render_fragment(template, {**values, "workspace": escape_invisible(opened.name)})
+    await update_counts(request.cluster)
+    context = {**page_head(opened, current), "body": body.html(), "etag": etag}
     response = render(request, frame, context)
     response["ETag"] = etag
     return response
 
 
-def _content(seen: Seen, values: Mapping[str, Any]) -> object:
+def _content(seen: VisibleWorkspace, values: Mapping[str, Any]) -> object:
     return {**values}, seen.workspace.alias, seen.workspace.deleted
 
 
-def head(opened: Open, current: str) -> dict[str, Any]:
+def page_head(opened: WorkspacePage, current: str) -> dict[str, Any]:
     found = opened.workspace
     return {
-        "workspace": visible(found.name),
-        "alias": visible(found.alias),
+        "workspace": escape_invisible(found.name),
+        "alias": escape_invisible(found.alias),
         "current": current,
         "page_title": _TITLES[current],
         "section": "" if current == "workspace" else _TITLES[current],
@@ -211,7 +211,7 @@ def head(opened: Open, current: str) -> dict[str, Any]:
 
 
 async def form_page(
-    opened: Open,
+    opened: WorkspacePage,
     current: str,
     form: WorkspaceForm,
     *,
@@ -242,7 +242,7 @@ async def form_page(
         else:
             version = opened.request.POST.get("version", "")
     context = {
-        **head(opened, current),
+        **page_head(opened, current),
         "form": form,
         "title": title,
         "button": button,
@@ -255,17 +255,17 @@ async def form_page(
     return render(opened.request, template, context, status=form.page_status)
 
 
-async def done(form: WorkspaceForm, doing: Coroutine[Any, Any, Any]) -> bool:
+async def complete(form: WorkspaceForm, doing: Coroutine[Any, Any, Any]) -> bool:
     """Await the operation and return True on success. Otherwise, add the error to the form. Raise
     `Denied` and `AuditUnavailable`.
     """
     try:
         await doing
-    except Overtaken as overtaken:
+    except ConcurrentChange as overtaken:
         form.add_error(None, str(overtaken))
         form.status = 409
     except Refused as refused:
         form.add_error(None, str(refused))
     except ApiError as error:
-        problems.apply(error, form)
+        problems.add_form_errors(error, form)
     return form.is_valid()

@@ -14,15 +14,15 @@ from console.ui.access import Access
 from console.ui.decisions import Denied
 from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
-from console.ui.nav import prepare_menu
+from console.ui.nav import update_counts
 from console.ui.projects import may_see_workspace
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.views.guard import access_of
-from console.views.page import finished, page
+from console.views.page import page, success_redirect
 from workspaces.pages.forms import NewWorkspaceForm
-from workspaces.pages.frame import done, follow
-from workspaces.quotas import Use, projects_of, workspace_use
-from workspaces.rights import MEMBERS, may_see_quota, rights_in
+from workspaces.pages.frame import complete, watch_types
+from workspaces.quotas import QuotaUsage, projects_of, workspace_usage
+from workspaces.rights import MEMBERS, may_see_quota, workspace_rights
 from workspaces.services import settings
 from workspaces.services.acting import Actor
 from workspaces.services.members import members
@@ -32,7 +32,7 @@ MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WorkspaceRow:
     """A row in the list of workspaces."""
 
     name: str
@@ -41,38 +41,38 @@ class Line:
     manager: str
     projects: int
     members: int | None
-    fullest: Use | None
+    fullest: QuotaUsage | None
     ending: bool
 
 
 @page("GET")
 async def workspaces(request: ConsoleRequest) -> HttpResponse:
-    await follow()
+    await watch_types()
     access = access_of(request)
     entries = get_runtime().informer(WORKSPACES).store.snapshot().entries.values()
     mine = sorted(
         (entry.projection for entry in entries if may_see_workspace(access, entry.key.name)),
         key=lambda found: found.name,
     )
-    await prepare_menu(request.cluster)
+    await update_counts(request.cluster)
     context = {
         "lines": [_line(access, found) for found in mine[:MOST]],
         "total": len(mine),
         "may_create": access.can("create", WORKSPACE_TEMPLATES),
-        "who": visible(request.account or ""),
+        "who": escape_invisible(request.account or ""),
     }
     return render(request, "workspaces/list.html", context)
 
 
-def _line(access: Access, found: Workspace) -> Line:
+def _line(access: Access, found: Workspace) -> WorkspaceRow:
     """Return the row of a workspace. Counts include only what the viewer may see."""
-    uses = workspace_use(found.name) if may_see_quota(access, found.name) else []
-    may_list = rights_in(access, found.name).is_allowed("list", MEMBERS)
-    return Line(
-        visible(found.name),
+    uses = workspace_usage(found.name) if may_see_quota(access, found.name) else []
+    may_list = workspace_rights(access, found.name).is_allowed("list", MEMBERS)
+    return WorkspaceRow(
+        escape_invisible(found.name),
         reverse("workspace", args=(found.name,)),
-        visible(found.alias),
-        visible(found.manager),
+        escape_invisible(found.alias),
+        escape_invisible(found.manager),
         sum(access.can("get", NAMESPACES, name=one.name) for one in projects_of(found.name)),
         len(members(found.name, found.manager)) if may_list else None,
         max(uses, key=lambda use: use.share, default=None),
@@ -82,7 +82,7 @@ def _line(access: Access, found: Workspace) -> Line:
 
 @page("GET", "POST")
 async def new(request: ConsoleRequest) -> HttpResponse:
-    await follow()
+    await watch_types()
     access = access_of(request)
     if not access.can("create", WORKSPACE_TEMPLATES):
         raise Denied("create", WORKSPACE_TEMPLATES)
@@ -93,9 +93,9 @@ async def new(request: ConsoleRequest) -> HttpResponse:
         making = settings.create(
             actor, manager=given["manager"], alias=given["alias"], description=given["description"]
         )
-        if await done(form, making):
+        if await complete(form, making):
             text = _("Created workspace %(name)s.") % {"name": given["name"]}
-            return finished(request, text, reverse("workspace_list"))
+            return success_redirect(request, text, reverse("workspace_list"))
     context = {
         "form": form,
         "title": _("Create workspace"),

@@ -20,28 +20,41 @@ from console.kube.gvr import (
 )
 from console.kube.projections.namespace import Namespace
 from console.ui.access import Access
-from console.ui.attention import Attention, attention, bring_up, made_of, watched
+from console.ui.attention import (
+    Attention,
+    attention,
+    checked_types,
+    dependent_types,
+    update_problem_indexes,
+)
 from console.ui.clusters import HOST
 from console.ui.decisions import Denied, readable
 from console.ui.detail import object_head
 from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.ui.registry import kinds
-from console.ui.sight import look, see
-from console.ui.text import visible
-from console.ui.troubles import troubles_of
+from console.ui.sight import current_page_data, load_page_data
+from console.ui.text import escape_invisible
+from console.ui.troubles import problems_of
 from console.ui.words import translate
 from console.views.guard import access_of
-from console.views.page import finished, page
+from console.views.page import page, success_redirect
 from workspaces.names import SHARE
 from workspaces.pages.forms import QuotaForm
-from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, show
+from workspaces.pages.frame import (
+    VisibleWorkspace,
+    complete,
+    form_page,
+    live_page,
+    open_workspace,
+    render_live_page,
+)
 from workspaces.quotas import (
-    Use,
-    project_use,
+    QuotaUsage,
+    project_usage,
     projects_of,
     workspace_quota,
-    workspace_use,
+    workspace_usage,
 )
 from workspaces.rights import MEMBERS, PROJECTS, may_see_quota
 from workspaces.services import settings
@@ -49,7 +62,7 @@ from workspaces.services.members import members
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectLine:
+class ProjectRow:
     """A row in the list of projects. `failing` is the number of objects with problems that the
     viewer may see.
     """
@@ -62,10 +75,10 @@ class ProjectLine:
     state: str
     severity: str
     failing: int
-    fullest: Use | None
+    fullest: QuotaUsage | None
 
 
-def _overview(seen: Seen) -> Mapping[str, Any]:
+def _overview(seen: VisibleWorkspace) -> Mapping[str, Any]:
     shows_quota = may_see_quota(seen.access, seen.name)
     manager = seen.workspace.manager
     may_list = seen.rights.is_allowed("list", MEMBERS)
@@ -73,10 +86,10 @@ def _overview(seen: Seen) -> Mapping[str, Any]:
         **_projects(seen),
         **_object(seen),
         "shows_quota": shows_quota,
-        "uses": workspace_use(seen.name) if shows_quota else [],
+        "uses": workspace_usage(seen.name) if shows_quota else [],
         "attention": _attention(seen),
-        "manager": visible(manager),
-        "description": visible(seen.workspace.description),
+        "manager": escape_invisible(manager),
+        "description": escape_invisible(seen.workspace.description),
         "member_count": len(members(seen.name, manager)) if may_list else None,
         "isolated": seen.workspace.isolated,
         "members_url": seen.url("workspace_members"),
@@ -84,7 +97,7 @@ def _overview(seen: Seen) -> Mapping[str, Any]:
     }
 
 
-def _object(seen: Seen) -> Mapping[str, Any]:
+def _object(seen: VisibleWorkspace) -> Mapping[str, Any]:
     """Return the page head of the WorkspaceTemplate or, if the viewer may not see it, of the
     Workspace.
     """
@@ -95,7 +108,9 @@ def _object(seen: Seen) -> Mapping[str, Any]:
 
 @page(
     "GET",
-    follows=live(_overview, WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, *made_of(in_projects=True)),
+    follows=live_page(
+        _overview, WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, *dependent_types(in_projects=True)
+    ),
 )
 async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
     try:
@@ -105,8 +120,10 @@ async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
         if not url:
             raise
         return HttpResponseRedirect(url)
-    await _bring_up(opened, watched(in_projects=True))
-    return await show(opened, "workspace", "workspaces/_overview.html", _overview(opened))
+    await _bring_up(opened, checked_types(in_projects=True))
+    return await render_live_page(
+        opened, "workspace", "workspaces/_overview.html", _overview(opened)
+    )
 
 
 def _template_url(access: Access, workspace: str) -> str:
@@ -117,7 +134,7 @@ def _template_url(access: Access, workspace: str) -> str:
     return found.details_url if found is not None else ""
 
 
-def _projects(seen: Seen) -> Mapping[str, Any]:
+def _projects(seen: VisibleWorkspace) -> Mapping[str, Any]:
     may_create = seen.rights.is_allowed("create", PROJECTS)
     return {
         "lines": _lines(seen),
@@ -125,14 +142,16 @@ def _projects(seen: Seen) -> Mapping[str, Any]:
     }
 
 
-@page("GET", follows=live(_projects, RESOURCE_QUOTAS, PODS))
+@page("GET", follows=live_page(_projects, RESOURCE_QUOTAS, PODS))
 async def projects(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     await _bring_up(opened, (PODS,))
-    return await show(opened, "workspace_projects", "workspaces/_projects.html", _projects(opened))
+    return await render_live_page(
+        opened, "workspace_projects", "workspaces/_projects.html", _projects(opened)
+    )
 
 
-def _lines(seen: Seen) -> list[ProjectLine]:
+def _lines(seen: VisibleWorkspace) -> list[ProjectRow]:
     """Return the rows, projects with problems first."""
     failing = _failing(seen)
     lines = [
@@ -143,15 +162,15 @@ def _lines(seen: Seen) -> list[ProjectLine]:
     return sorted(lines, key=lambda line: (-line.failing, line.name))
 
 
-def _line(opened: Seen, project: Namespace, failing: int) -> ProjectLine:
+def _line(opened: VisibleWorkspace, project: Namespace, failing: int) -> ProjectRow:
     uses = _share(opened, project.name)
     state = _("Preparing") if project.preparing else translate(project.status.word)
-    return ProjectLine(
-        visible(project.name),
+    return ProjectRow(
+        escape_invisible(project.name),
         reverse("project_overview", args=(HOST, project.name)),
         opened.url("workspace_project", project.name),
-        visible(project.alias),
-        visible(project.creator),
+        escape_invisible(project.alias),
+        escape_invisible(project.creator),
         str(state),
         "progress" if project.preparing else project.status.severity.value,
         failing,
@@ -159,20 +178,20 @@ def _line(opened: Seen, project: Namespace, failing: int) -> ProjectLine:
     )
 
 
-def _share(opened: Seen, project: str) -> list[Use]:
+def _share(opened: VisibleWorkspace, project: str) -> list[QuotaUsage]:
     """Return the usage of the project's quota share if the viewer may read it."""
     may_read = opened.access.can("list", RESOURCE_QUOTAS, namespace=project)
-    return project_use(project, SHARE) if may_read else []
+    return project_usage(project, SHARE) if may_read else []
 
 
-async def _bring_up(opened: Seen, types: Sequence[GVR]) -> None:
+async def _bring_up(opened: VisibleWorkspace, types: Sequence[GVR]) -> None:
     """Load the objects of the workspace's projects without blocking other requests."""
     names = _names(opened)
     if names:
-        await bring_up(await look(opened.access, types, namespaces=names))
+        await update_problem_indexes(await load_page_data(opened.access, types, namespaces=names))
 
 
-def _failing(opened: Seen) -> dict[str, int]:
+def _failing(opened: VisibleWorkspace) -> dict[str, int]:
     kind = kinds.by_type(PODS)
     if kind is None:
         return {}
@@ -180,31 +199,35 @@ def _failing(opened: Seen) -> dict[str, int]:
         allowed = readable(kind, opened.access)
     except Denied:
         return {}
-    return dict(troubles_of(kind, get_runtime().informer(PODS)).failing(allowed))
+    return dict(problems_of(kind, get_runtime().informer(PODS)).failing(allowed))
 
 
-def _attention(opened: Seen) -> Attention | None:
+def _attention(opened: VisibleWorkspace) -> Attention | None:
     """Return the problems in the workspace's projects, or None if the viewer may not see any of
     their objects.
     """
     names = _names(opened)
-    sight = see(opened.access, watched(in_projects=True), namespaces=names) if names else None
+    sight = (
+        current_page_data(opened.access, checked_types(in_projects=True), namespaces=names)
+        if names
+        else None
+    )
     return attention(sight) if sight is not None and not sight.nothing_visible else None
 
 
-def _names(opened: Seen) -> tuple[str, ...]:
+def _names(opened: VisibleWorkspace) -> tuple[str, ...]:
     return tuple(project.name for project in projects_of(opened.name))
 
 
-def _quota(seen: Seen) -> Mapping[str, Any]:
+def _quota(seen: VisibleWorkspace) -> Mapping[str, Any]:
     """Return the page context. Raise `Denied`."""
     if not may_see_quota(seen.access, seen.name):
         raise Denied("get", WORKSPACE_QUOTAS)
     may_edit = seen.access.can("update", WORKSPACE_QUOTAS, name=seen.name)
     return {
-        "uses": workspace_use(seen.name),
+        "uses": workspace_usage(seen.name),
         "shares": [
-            (visible(project.name), _share(seen, project.name))
+            (escape_invisible(project.name), _share(seen, project.name))
             for project in projects_of(seen.name)
             if seen.access.can("get", PROJECTS, name=project.name)
         ],
@@ -212,12 +235,14 @@ def _quota(seen: Seen) -> Mapping[str, Any]:
     }
 
 
-@page("GET", "POST", follows=live(_quota, RESOURCE_QUOTAS, WORKSPACE_QUOTAS))
+@page("GET", "POST", follows=live_page(_quota, RESOURCE_QUOTAS, WORKSPACE_QUOTAS))
 async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
     """Show the quota of the workspace, or a form for users who may change it."""
     opened = await open_workspace(request, workspace)
     if "edit" not in request.GET and request.method != "POST":
-        return await show(opened, "workspace_quota", "workspaces/_quota.html", _quota(opened))
+        return await render_live_page(
+            opened, "workspace_quota", "workspaces/_quota.html", _quota(opened)
+        )
     settings.may_set_quota(opened.actor)
     entry = workspace_quota(opened.name)
     hard = entry.projection.hard if entry is not None else {}
@@ -225,13 +250,13 @@ async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
     version = entry.resource_version if entry is not None else ""
     if form.is_valid():
         seen = request.POST.get("version", "")
-        if await done(form, settings.set_quota(opened.actor, form.amounts, seen)):
-            return finished(request, _("Quota saved."), opened.url("workspace_quota"))
+        if await complete(form, settings.set_quota(opened.actor, form.amounts, seen)):
+            return success_redirect(request, _("Quota saved."), opened.url("workspace_quota"))
     return await form_page(
         opened,
         "workspace_quota",
         form,
-        title=_("Quota of workspace %(name)s") % {"name": visible(opened.name)},
+        title=_("Quota of workspace %(name)s") % {"name": escape_invisible(opened.name)},
         button=_("Save quota"),
         about=_("Maximum for all projects combined. Leave empty for no limit."),
         version=version,

@@ -7,13 +7,13 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 
-from accounts.admin.show import show_url
+from accounts.admin.show import user_url
 from accounts.users.directory import users
 from console.kube.gvr import GROUP_BINDINGS, GROUPS, USERS, Key
 from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
-from console.ui.text import visible
-from console.views.page import finished, page
+from console.ui.text import escape_invisible
+from console.views.page import page, success_redirect
 from workspaces.pages.forms import (
     DepartmentForm,
     MemberForm,
@@ -22,13 +22,13 @@ from workspaces.pages.forms import (
     WorkspaceForm,
 )
 from workspaces.pages.frame import (
-    Open,
-    Seen,
-    done,
+    VisibleWorkspace,
+    WorkspacePage,
+    complete,
     form_page,
-    live,
+    live_page,
     open_workspace,
-    show,
+    render_live_page,
 )
 from workspaces.rights import DEPARTMENTS, MEMBERS, WorkspaceRights
 from workspaces.services import departments as groups
@@ -36,7 +36,7 @@ from workspaces.services import finding
 from workspaces.services import members as people
 
 
-def _members(opened: Seen) -> Mapping[str, Any]:
+def _members(opened: VisibleWorkspace) -> Mapping[str, Any]:
     """Return the page context. Raise `Denied`."""
     rights = opened.rights
     rights.require("list", MEMBERS)
@@ -44,11 +44,11 @@ def _members(opened: Seen) -> Mapping[str, Any]:
     return {
         "members": [
             {
-                "name": visible(member.name),
+                "name": escape_invisible(member.name),
                 "url": _account_url(opened, member.name),
-                "roles": ", ".join(visible(role) for role in member.roles),
+                "roles": ", ".join(escape_invisible(role) for role in member.roles),
                 "manages": member.manages,
-                **_acts(opened, rights, member),
+                **_action_urls(opened, rights, member),
             }
             for member in found
         ],
@@ -58,10 +58,12 @@ def _members(opened: Seen) -> Mapping[str, Any]:
     }
 
 
-@page("GET", follows=live(_members, USERS))
+@page("GET", follows=live_page(_members, USERS))
 async def members(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
-    return await show(opened, "workspace_members", "workspaces/_members.html", _members(opened))
+    return await render_live_page(
+        opened, "workspace_members", "workspaces/_members.html", _members(opened)
+    )
 
 
 @page("GET", "POST")
@@ -69,13 +71,13 @@ async def invite(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     opened.rights.require("create", MEMBERS)
     options = _roles(opened)
-    options["initial"]["user"] = visible(request.GET.get("user", ""))
+    options["initial"]["user"] = escape_invisible(request.GET.get("user", ""))
     form = MemberForm(posted(request), **options)
     if form.is_valid():
         user, role = form.cleaned_data["user"], form.cleaned_data["role"]
-        if await done(form, people.invite(opened.actor, user, role)):
+        if await complete(form, people.invite(opened.actor, user, role)):
             text = _("Invited %(name)s.") % {"name": user}
-            return finished(request, text, opened.url("workspace_members"))
+            return success_redirect(request, text, opened.url("workspace_members"))
     return await form_page(
         opened,
         "workspace_members",
@@ -87,17 +89,20 @@ async def invite(request: ConsoleRequest, workspace: str) -> HttpResponse:
     )
 
 
-def _found(opened: Open, part: str) -> dict[str, Any]:
+def _found(opened: WorkspacePage, part: str) -> dict[str, Any]:
     """Return the context with the users who can be invited."""
-    found, action = finding.find(opened.access, opened.name, part), opened.url("workspace_invite")
+    found, action = (
+        finding.find_users(opened.access, opened.name, part),
+        opened.url("workspace_invite"),
+    )
     return {
         "action": action,
-        "part": visible(part.strip()[: finding.LONGEST]),
+        "part": escape_invisible(part.strip()[: finding.LONGEST]),
         "longest": finding.LONGEST,
         "found": [
             {
-                "name": visible(one.name),
-                "email": visible(one.email),
+                "name": escape_invisible(one.name),
+                "email": escape_invisible(one.email),
                 "url": f"{action}?{urlencode({'user': one.name, 'q': part[: finding.LONGEST]})}",
             }
             for one in found.people
@@ -117,14 +122,14 @@ async def member(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
     version = people.member_version(opened.name, user)
     if form.is_valid():
         role, seen = form.cleaned_data["role"], request.POST.get("version", "")
-        if await done(form, people.change_role(opened.actor, user, role, seen)):
+        if await complete(form, people.change_role(opened.actor, user, role, seen)):
             text = _("Changed the role of %(name)s.") % {"name": user}
-            return finished(request, text, opened.url("workspace_members"))
+            return success_redirect(request, text, opened.url("workspace_members"))
     return await form_page(
         opened,
         "workspace_members",
         form,
-        title=_("Role of %(name)s") % {"name": visible(user)},
+        title=_("Role of %(name)s") % {"name": escape_invisible(user)},
         button=_("Change role"),
         version=version,
     )
@@ -136,14 +141,14 @@ async def remove(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
     opened.rights.require("delete", MEMBERS)
     _member(opened, user)
     form = WorkspaceForm(posted(request))
-    if form.is_valid() and await done(form, people.remove(opened.actor, user)):
+    if form.is_valid() and await complete(form, people.remove(opened.actor, user)):
         text = _("Removed %(name)s from the workspace.") % {"name": user}
-        return finished(request, text, opened.url("workspace_members"))
+        return success_redirect(request, text, opened.url("workspace_members"))
     return await form_page(
         opened,
         "workspace_members",
         form,
-        title=_("Remove %(name)s from the workspace") % {"name": visible(user)},
+        title=_("Remove %(name)s from the workspace") % {"name": escape_invisible(user)},
         button=_("Remove member"),
         about=_(
             "The user immediately loses all roles in the workspace, its departments and its "
@@ -153,7 +158,7 @@ async def remove(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
     )
 
 
-def _departments(opened: Seen) -> Mapping[str, Any]:
+def _departments(opened: VisibleWorkspace) -> Mapping[str, Any]:
     """Return the page context. Raise `Denied`."""
     rights = opened.rights
     rights.require("list", DEPARTMENTS)
@@ -165,37 +170,39 @@ def _departments(opened: Seen) -> Mapping[str, Any]:
     return {
         "lines": [
             {
-                "title": visible(one.title),
-                "name": visible(one.name),
+                "title": escape_invisible(one.title),
+                "name": escape_invisible(one.name),
                 "depth": range(one.depth),
-                "members": ", ".join(visible(who) for who in one.members),
-                "roles": visible(_given(one)),
+                "members": ", ".join(escape_invisible(who) for who in one.members),
+                "roles": escape_invisible(_given(one)),
                 "url": opened.url("workspace_department", one.name) if may_edit else "",
                 "delete_url": opened.url("workspace_department_delete", one.name)
                 if may_delete
                 else "",
             }
-            for one in groups.tree(opened.name)
+            for one in groups.department_tree(opened.name)
         ],
         "new_url": new_url if rights.is_allowed("create", DEPARTMENTS) else "",
     }
 
 
-@page("GET", "POST", follows=live(_departments, GROUPS, GROUP_BINDINGS))
+@page("GET", "POST", follows=live_page(_departments, GROUPS, GROUP_BINDINGS))
 async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     if "new" not in request.GET and request.method != "POST":
         values = _departments(opened)
-        return await show(opened, "workspace_departments", "workspaces/_departments.html", values)
+        return await render_live_page(
+            opened, "workspace_departments", "workspaces/_departments.html", values
+        )
     opened.rights.require("create", DEPARTMENTS)
-    found = groups.tree(opened.name)
+    found = groups.department_tree(opened.name)
     choices = [("", _("none")), *((one.name, one.title) for one in found)]
     form = NewDepartmentForm(posted(request), choices={"parent": choices})
     if form.is_valid():
         title, parent = form.cleaned_data["title"], form.cleaned_data["parent"]
-        if await done(form, groups.create(opened.actor, title, parent)):
+        if await complete(form, groups.create(opened.actor, title, parent)):
             text = _("Created department %(name)s.") % {"name": title}
-            return finished(request, text, opened.url("workspace_departments"))
+            return success_redirect(request, text, opened.url("workspace_departments"))
     return await form_page(
         opened,
         "workspace_departments",
@@ -210,7 +217,7 @@ async def department(request: ConsoleRequest, workspace: str, group: str) -> Htt
     """Change the role of a department, and add or remove a member."""
     opened = await open_workspace(request, workspace)
     opened.rights.require("update", DEPARTMENTS)
-    found = next((one for one in groups.tree(opened.name) if one.name == group), None)
+    found = next((one for one in groups.department_tree(opened.name) if one.name == group), None)
     if found is None:
         raise Http404
     names = [member.name for member in people.members(opened.name, "")]
@@ -219,22 +226,26 @@ async def department(request: ConsoleRequest, workspace: str, group: str) -> Htt
     # grant, stay unchanged unless the viewer selects another role.
     offered = dict.fromkeys([_given(found), *people.grantable(opened.actor)])
     choices = {
-        "role": [("", _("none")), *((given, visible(given)) for given in offered if given)],
+        "role": [
+            ("", _("none")),
+            *((given, escape_invisible(given)) for given in offered if given),
+        ],
         "add": [("", ""), *((name, name) for name in joining)],
         "leave": [("", ""), *((name, name) for name in found.members)],
     }
     form = DepartmentForm(posted(request), choices=choices, initial={"role": _given(found)})
     version = request.POST.get("version", "")
-    if form.is_valid() and await done(form, _change(opened, found, form, version)):
+    if form.is_valid() and await complete(form, _change(opened, found, form, version)):
         text = _("Saved department %(name)s.") % {"name": found.title}
-        return finished(request, text, opened.url("workspace_departments"))
+        return success_redirect(request, text, opened.url("workspace_departments"))
     return await form_page(
         opened,
         "workspace_departments",
         form,
-        title=_("Department %(name)s") % {"name": visible(found.title)},
+        title=_("Department %(name)s") % {"name": escape_invisible(found.title)},
         button=_("Save department"),
-        about=_("Members: %(names)s") % {"names": visible(", ".join(found.members)) or _("none")},
+        about=_("Members: %(names)s")
+        % {"names": escape_invisible(", ".join(found.members)) or _("none")},
         version=found.version,
     )
 
@@ -243,18 +254,18 @@ async def department(request: ConsoleRequest, workspace: str, group: str) -> Htt
 async def delete_department(request: ConsoleRequest, workspace: str, group: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     opened.rights.require("delete", DEPARTMENTS)
-    found = next((one for one in groups.tree(opened.name) if one.name == group), None)
+    found = next((one for one in groups.department_tree(opened.name) if one.name == group), None)
     if found is None:
         raise Http404
     form = WorkspaceForm(posted(request))
-    if form.is_valid() and await done(form, groups.delete(opened.actor, group)):
+    if form.is_valid() and await complete(form, groups.delete(opened.actor, group)):
         text = _("Deleted department %(name)s.") % {"name": found.title}
-        return finished(request, text, opened.url("workspace_departments"))
+        return success_redirect(request, text, opened.url("workspace_departments"))
     return await form_page(
         opened,
         "workspace_departments",
         form,
-        title=_("Delete department %(name)s") % {"name": visible(found.title)},
+        title=_("Delete department %(name)s") % {"name": escape_invisible(found.title)},
         button=_("Delete department"),
         about=_("The members stay in the workspace but lose the role that the department grants."),
         danger=True,
@@ -266,26 +277,28 @@ def _given(department: groups.Department) -> str:
 
 
 async def _change(
-    opened: Open, found: groups.Department, form: DepartmentForm, version: str
+    opened: WorkspacePage, found: groups.Department, form: DepartmentForm, version: str
 ) -> None:
     given = form.cleaned_data
     if given["role"] != _given(found):
         await groups.set_role(opened.actor, found.name, given["role"], version)
     if given["add"]:
-        await groups.add(opened.actor, found.name, given["add"])
+        await groups.add_member(opened.actor, found.name, given["add"])
     if given["leave"]:
-        await groups.leave(opened.actor, found.name, given["leave"])
+        await groups.remove_member(opened.actor, found.name, given["leave"])
 
 
-def _account_url(seen: Seen, name: str) -> str:
+def _account_url(seen: VisibleWorkspace, name: str) -> str:
     """Return the URL of the user's account page, or "" if the user does not exist or the viewer may
     not see the page. Bindings may contain any name.
     """
     known = seen.access.can("get", USERS, name=name) and users().store.get(Key("", name))
-    return show_url(name) if known else ""
+    return user_url(name) if known else ""
 
 
-def _acts(opened: Seen, rights: WorkspaceRights, member: people.Member) -> dict[str, str]:
+def _action_urls(
+    opened: VisibleWorkspace, rights: WorkspaceRights, member: people.Member
+) -> dict[str, str]:
     """Return the URLs for changing the member's role and removing the member. They are empty for
     the manager, who is set on the settings page, and for names that cannot be part of a URL,
     because bindings may contain any name.
@@ -299,7 +312,7 @@ def _acts(opened: Seen, rights: WorkspaceRights, member: people.Member) -> dict[
     return {"role_url": role, "remove_url": remove if rights.is_allowed("delete", MEMBERS) else ""}
 
 
-def _member(opened: Open, user: str) -> people.Member:
+def _member(opened: WorkspacePage, user: str) -> people.Member:
     """Return the member. Raise `Http404`."""
     found = people.members(opened.name, opened.workspace.manager)
     member = next((one for one in found if one.name == user), None)
@@ -308,7 +321,7 @@ def _member(opened: Open, user: str) -> people.Member:
     return member
 
 
-def _roles(opened: Open, value: str = "") -> dict[str, Any]:
+def _roles(opened: WorkspacePage, value: str = "") -> dict[str, Any]:
     """Return choices and initial value of the `role` field. The initial value is `value` or the
     default role.
     """

@@ -13,16 +13,16 @@ from console.kube.projections.namespace import SYSTEM_NAMESPACES, WORKSPACE_LABE
 from console.kube.projections.roles import ALIAS_ANNOTATION, DESCRIPTION_ANNOTATION
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import Action, Context, Done, Link, Outcome, Permission
+from console.ui.actions import Action, ActionContext, ActionSucceeded, Link, Outcome, Permission
 from console.ui.clusters import HOST
 from console.ui.facts import Fact
 from console.ui.forms import ChoiceField, ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.labels import command_of
 from console.ui.manifests import mapping, text
-from console.ui.relations.seeing import Seeing
+from console.ui.relations.seeing import VisibleType
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 class ProjectForm(ConsoleForm):
@@ -51,9 +51,9 @@ class EditProject(Action):
         }
         return ProjectForm(data, initial=begins)
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         await context.patch({"metadata": {"annotations": _notes(context.data)}})
-        return Done(_("Saved %(kind)s %(name)s.") % context.message_values)
+        return ActionSucceeded(_("Saved %(kind)s %(name)s.") % context.message_values)
 
 
 def _notes(data: Mapping[str, Any]) -> dict[str, str | None]:
@@ -125,15 +125,17 @@ class AssignWorkspace(Action):
         return command_of("label", kind, key, {WORKSPACE_LABEL: data["workspace"] or None})
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        seeing = Seeing(subject, WORKSPACE_TEMPLATES)
+        seeing = VisibleType(subject, WORKSPACE_TEMPLATES)
         there = seeing.informer.store.snapshot().entries.values() if seeing.informer else ()
         names = [entry.key.name for entry in seeing.only_visible(there)]
         return AssignForm(data, subject.entry.projection.workspace, names)
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         wanted = context.data["workspace"]
         await context.patch({"metadata": {"labels": {WORKSPACE_LABEL: wanted or None}}})
-        words = {**context.message_values, "workspace": visible(wanted)}
+        words = {**context.message_values, "workspace": escape_invisible(wanted)}
         if not wanted:
-            return Done(_("%(kind)s %(name)s no longer belongs to a workspace.") % words)
-        return Done(_("%(kind)s %(name)s now belongs to workspace %(workspace)s.") % words)
+            return ActionSucceeded(_("%(kind)s %(name)s no longer belongs to a workspace.") % words)
+        return ActionSucceeded(
+            _("%(kind)s %(name)s now belongs to workspace %(workspace)s.") % words
+        )

@@ -23,14 +23,21 @@ from console.ui.detail import TabLink, object_head
 from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.ui.projects import MANAGED
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.views.guard import access_of
-from console.views.page import finished, page
+from console.views.page import page, success_redirect
 from workspaces.builtins import PROJECT_RULES
 from workspaces.names import SHARE
 from workspaces.pages.forms import LimitsForm, MemberForm, NewProjectForm, QuotaForm
-from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, show
-from workspaces.quotas import project_use, quota_entry
+from workspaces.pages.frame import (
+    VisibleWorkspace,
+    complete,
+    form_page,
+    live_page,
+    open_workspace,
+    render_live_page,
+)
+from workspaces.quotas import project_usage, quota_entry
 from workspaces.rights import PROJECTS
 from workspaces.services import project_members, projects
 from workspaces.services.limits import defaults_of, limits_entry, set_defaults
@@ -50,9 +57,9 @@ async def new(request: ConsoleRequest, workspace: str) -> HttpResponse:
             description=given["description"],
             hard=form.amounts,
         )
-        if await done(form, making):
+        if await complete(form, making):
             text = _("Created project %(name)s.") % {"name": given["name"]}
-            return finished(request, text, opened.url("workspace_projects"))
+            return success_redirect(request, text, opened.url("workspace_projects"))
     return await form_page(
         opened,
         "workspace_projects",
@@ -66,18 +73,18 @@ async def new(request: ConsoleRequest, workspace: str) -> HttpResponse:
     )
 
 
-def _project(opened: Seen, namespace: str) -> Mapping[str, Any]:
+def _project(opened: VisibleWorkspace, namespace: str) -> Mapping[str, Any]:
     """Return the page context. Raise the errors of `open_project`."""
     found = open_project(opened, namespace)
     access, name = opened.access, found.name
     shows_quota = access.can("list", RESOURCE_QUOTAS, namespace=name)
     return {
-        "project": visible(name),
-        "alias": visible(found.alias),
-        "creator": visible(found.creator),
+        "project": escape_invisible(name),
+        "alias": escape_invisible(found.alias),
+        "creator": escape_invisible(found.creator),
         **_object(opened, name),
-        "own": project_use(name, name) if shows_quota else [],
-        "share": project_use(name, SHARE) if shows_quota else [],
+        "own": project_usage(name, name) if shows_quota else [],
+        "share": project_usage(name, SHARE) if shows_quota else [],
         "limits_url": opened.url("workspace_project_limits", name)
         if access.can("update", LIMIT_RANGES, namespace=name)
         else "",
@@ -89,7 +96,7 @@ def _project(opened: Seen, namespace: str) -> Mapping[str, Any]:
     }
 
 
-def _object(opened: Seen, name: str) -> Mapping[str, Any]:
+def _object(opened: VisibleWorkspace, name: str) -> Mapping[str, Any]:
     """Return the head and the tabs of the namespace page if the viewer may see it."""
     found = object_head(opened.access, NAMESPACES, Key("", name))
     if found is None:
@@ -99,12 +106,12 @@ def _object(opened: Seen, name: str) -> Mapping[str, Any]:
     return {"object": found, "tabs": (replace(overview, current=False), this, *others)}
 
 
-@page("GET", follows=live(_project, RESOURCE_QUOTAS, LIMIT_RANGES, ROLE_BINDINGS))
+@page("GET", follows=live_page(_project, RESOURCE_QUOTAS, LIMIT_RANGES, ROLE_BINDINGS))
 async def project(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     values = _project(opened, namespace)
     template, frame = "workspaces/_project.html", "workspaces/project.html"
-    return await show(opened, "workspace_projects", template, values, frame=frame)
+    return await render_live_page(opened, "workspace_projects", template, values, frame=frame)
 
 
 @page("GET")
@@ -131,13 +138,15 @@ async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> Http
     form = QuotaForm({resource: str(text) for resource, text in hard.items()}, posted(request))
     if form.is_valid():
         seen = request.POST.get("version", "")
-        if await done(form, projects.set_quota(opened.actor, name, form.amounts, seen)):
-            return finished(request, _("Quota saved."), opened.url("workspace_project", name))
+        if await complete(form, projects.set_quota(opened.actor, name, form.amounts, seen)):
+            return success_redirect(
+                request, _("Quota saved."), opened.url("workspace_project", name)
+            )
     return await form_page(
         opened,
         "workspace_projects",
         form,
-        title=_("Quota of project %(name)s") % {"name": visible(name)},
+        title=_("Quota of project %(name)s") % {"name": escape_invisible(name)},
         button=_("Save quota"),
         back=opened.url("workspace_project", name),
         about=_("You can reserve the remaining workspace quota for this project."),
@@ -156,14 +165,14 @@ async def limits(request: ConsoleRequest, workspace: str, namespace: str) -> Htt
     form = LimitsForm(defaults_of(entry), posted(request))
     if form.is_valid():
         seen = request.POST.get("version", "")
-        if await done(form, set_defaults(opened.actor, name, form.amounts, seen)):
+        if await complete(form, set_defaults(opened.actor, name, form.amounts, seen)):
             text = _("Default limits saved.")
-            return finished(request, text, opened.url("workspace_project", name))
+            return success_redirect(request, text, opened.url("workspace_project", name))
     return await form_page(
         opened,
         "workspace_projects",
         form,
-        title=_("Default limits of project %(name)s") % {"name": visible(name)},
+        title=_("Default limits of project %(name)s") % {"name": escape_invisible(name)},
         button=_("Save default limits"),
         back=opened.url("workspace_project", name),
         about=_(
@@ -181,18 +190,18 @@ async def member(request: ConsoleRequest, workspace: str, namespace: str) -> Htt
     if not opened.access.can("create", ROLE_BINDINGS, namespace=name):
         raise Denied("create", ROLE_BINDINGS, name)
     roles = [("", _("none")), *((role, role) for role in PROJECT_RULES)]
-    initial = {"user": visible(request.GET.get("user", ""))}
+    initial = {"user": escape_invisible(request.GET.get("user", ""))}
     form = MemberForm(posted(request), choices={"role": roles}, initial=initial)
     if form.is_valid():
         user, role = form.cleaned_data["user"], form.cleaned_data["role"]
-        if await done(form, project_members.set_role(opened.actor, name, user, role)):
+        if await complete(form, project_members.set_role(opened.actor, name, user, role)):
             text = _("Changed the role of %(name)s.") % {"name": user}
-            return finished(request, text, opened.url("workspace_project", name))
+            return success_redirect(request, text, opened.url("workspace_project", name))
     return await form_page(
         opened,
         "workspace_projects",
         form,
-        title=_("Member of project %(name)s") % {"name": visible(name)},
+        title=_("Member of project %(name)s") % {"name": escape_invisible(name)},
         button=_("Save member"),
         back=opened.url("workspace_project", name),
         about=_(
@@ -202,7 +211,7 @@ async def member(request: ConsoleRequest, workspace: str, namespace: str) -> Htt
     )
 
 
-def open_project(opened: Seen, name: str) -> Namespace:
+def open_project(opened: VisibleWorkspace, name: str) -> Namespace:
     """Return the project. Raise `Denied` without revealing if the project exists, or `Http404`."""
     if not opened.access.can("get", PROJECTS, name=name):
         raise Denied("get", NAMESPACES)
@@ -218,8 +227,8 @@ def _limits(name: str) -> list[tuple[str, str]]:
     found = indexes_of(get_runtime().informer(LIMIT_RANGES).store).by_namespace.get(name)
     return [
         (
-            visible(", ".join(one.projection.default_requests)),
-            visible(", ".join(one.projection.default_limits)),
+            escape_invisible(", ".join(one.projection.default_requests)),
+            escape_invisible(", ".join(one.projection.default_limits)),
         )
         for one in found
         if one.projection.default_requests or one.projection.default_limits
@@ -229,7 +238,7 @@ def _limits(name: str) -> list[tuple[str, str]]:
 def _members(name: str) -> list[tuple[str, str]]:
     """Return the users and their roles that are defined in the project."""
     return sorted(
-        (visible(user), visible(entry.projection.role))
+        (escape_invisible(user), escape_invisible(entry.projection.role))
         for entry in project_members.bindings(name)
         for user in entry.projection.users
     )

@@ -12,37 +12,46 @@ from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.ui.kind import segment_of
 from console.ui.links import action_url
-from console.ui.text import visible
-from console.views.page import finished, page
+from console.ui.text import escape_invisible
+from console.views.page import page, success_redirect
 from workspaces.pages.forms import SettingsForm
-from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, show
-from workspaces.rights import ITSELF
+from workspaces.pages.frame import (
+    VisibleWorkspace,
+    complete,
+    form_page,
+    live_page,
+    open_workspace,
+    render_live_page,
+)
+from workspaces.rights import WORKSPACE
 from workspaces.services import settings
 
 
-def _settings(seen: Seen) -> Mapping[str, Any]:
+def _settings(seen: VisibleWorkspace) -> Mapping[str, Any]:
     found, here = seen.workspace, seen.url("workspace_settings")
     there = settings.template_of(seen.name) is not None
-    may_edit = there and seen.rights.is_allowed("update", ITSELF)
+    may_edit = there and seen.rights.is_allowed("update", WORKSPACE)
     segment = segment_of(WORKSPACE_TEMPLATES)
     may_delete = there and seen.access.can("delete", WORKSPACE_TEMPLATES, name=seen.name)
     return {
-        "alias": visible(found.alias),
-        "description": visible(found.description),
-        "manager": visible(found.manager),
+        "alias": escape_invisible(found.alias),
+        "description": escape_invisible(found.description),
+        "manager": escape_invisible(found.manager),
         "isolated": found.isolated,
         "edit_url": f"{here}?edit" if may_edit else "",
         "delete_url": action_url("delete", HOST, segment, Key("", seen.name)) if may_delete else "",
     }
 
 
-@page("GET", "POST", follows=live(_settings, WORKSPACE_TEMPLATES))
+@page("GET", "POST", follows=live_page(_settings, WORKSPACE_TEMPLATES))
 async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     if "edit" not in request.GET and request.method != "POST":
         values = _settings(opened)
-        return await show(opened, "workspace_settings", "workspaces/_settings.html", values)
-    opened.rights.require("update", ITSELF)
+        return await render_live_page(
+            opened, "workspace_settings", "workspaces/_settings.html", values
+        )
+    opened.rights.require("update", WORKSPACE)
     entry = settings.template_of(opened.name)
     if entry is None:
         raise Http404
@@ -56,13 +65,13 @@ async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
     form = SettingsForm(posted(request), initial=initial)
     if form.is_valid():
         version = request.POST.get("version", "")
-        if await done(form, settings.edit(opened.actor, version, **form.cleaned_data)):
-            return finished(request, _("Settings saved."), opened.url("workspace_settings"))
+        if await complete(form, settings.edit(opened.actor, version, **form.cleaned_data)):
+            return success_redirect(request, _("Settings saved."), opened.url("workspace_settings"))
     return await form_page(
         opened,
         "workspace_settings",
         form,
-        title=_("Settings of workspace %(name)s") % {"name": visible(opened.name)},
+        title=_("Settings of workspace %(name)s") % {"name": escape_invisible(opened.name)},
         button=_("Save settings"),
         version=entry.resource_version,
     )

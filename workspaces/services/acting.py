@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from console.audit.trail import Recording, record, request_action
+from console.audit.trail import AuditEntry, record, request_action
 from console.kube.client import ConsoleClient
 from console.kube.current import get_runtime
 from console.kube.gvr import GVR, WORKSPACES, Key
@@ -18,13 +18,13 @@ from console.kube.projections.tenancy import Workspace
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Refused
-from workspaces.rights import WorkspaceRights, rights_in
+from workspaces.rights import WorkspaceRights, workspace_rights
 
 #: The user name that kube-apiserver sees.
 CONSOLE = "quarterdeck-console"
 
 
-class Overtaken(Refused):
+class ConcurrentChange(Refused):
     """Another user changed the object first."""
 
 
@@ -42,7 +42,7 @@ class Actor:
 
     @property
     def rights(self) -> WorkspaceRights:
-        return rights_in(self.access, self.workspace)
+        return workspace_rights(self.access, self.workspace)
 
     def get_workspace(self) -> Workspace:
         """Return the workspace. Raise `Refused` if it does not exist or is being deleted."""
@@ -56,14 +56,14 @@ class Actor:
     @asynccontextmanager
     async def as_console(
         self, verb: str, gvr: GVR, name: str, *, namespace: str = ""
-    ) -> AsyncIterator[tuple[ConsoleClient, Recording]]:
+    ) -> AsyncIterator[tuple[ConsoleClient, AuditEntry]]:
         """Return a client for one write. The write is recorded in the audit log before and after."""
         action = request_action(self.request, verb, gvr, namespace=namespace, name=name)
         async with record(replace(action, as_user=CONSOLE)) as recording:
             yield get_runtime().console, recording
 
 
-def check_person(name: str) -> str:
+def check_user_name(name: str) -> str:
     """Return the name if it is allowed for a member. Raise `Refused`."""
     try:
         return Identity(name).name

@@ -13,12 +13,12 @@ from console.kube.projections.roles import Binding
 from console.kube.store import Entry
 from rbac.projection import IAM
 from workspaces.names import Manifest
-from workspaces.services.acting import Actor, Overtaken
+from workspaces.services.acting import Actor, ConcurrentChange
 
 USER, GROUP = "User", "Group"
 
 
-def overtaken() -> str:
+def conflict_text() -> str:
     return _("Another user changed this in the meantime. Reload the page and try again.")
 
 
@@ -27,17 +27,17 @@ def version_of(entries: Iterable[Entry[Binding]]) -> str:
     return ".".join(entry.resource_version for entry in entries)
 
 
-async def bind(actor: Actor, body: Manifest) -> None:
+async def create_binding(actor: Actor, body: Manifest) -> None:
     """Create a WorkspaceRoleBinding. Raise `Conflict` if the name exists."""
     name = body["metadata"]["name"]
     async with actor.as_console("create", WORKSPACE_ROLE_BINDINGS, name) as (client, recording):
         made = await client.create(WORKSPACE_ROLE_BINDINGS, body, audit_id=recording.audit_id)
-    await _arrives(WORKSPACE_ROLE_BINDINGS, Key("", name), made)
+    await _wait_until_cached(WORKSPACE_ROLE_BINDINGS, Key("", name), made)
 
 
-async def rebind(actor: Actor, entry: Entry[Binding], role: str) -> None:
+async def change_binding_role(actor: Actor, entry: Entry[Binding], role: str) -> None:
     """Change the role of a WorkspaceRoleBinding in one write, so that the subject never has no role
-    or two roles. Raise `Overtaken`.
+    or two roles. Raise `ConcurrentChange`.
     """
     name = entry.key.name
     body = {
@@ -50,17 +50,17 @@ async def rebind(actor: Actor, entry: Entry[Binding], role: str) -> None:
                 WORKSPACE_ROLE_BINDINGS, body, name=name, audit_id=recording.audit_id
             )
         except (Conflict, NotFound):
-            raise Overtaken(overtaken()) from None
-    await _arrives(WORKSPACE_ROLE_BINDINGS, entry.key, written)
+            raise ConcurrentChange(conflict_text()) from None
+    await _wait_until_cached(WORKSPACE_ROLE_BINDINGS, entry.key, written)
 
 
-async def take_out(actor: Actor, gvr: GVR, entry: Entry[Any], kind: str, name: str) -> None:
+async def remove_subject(actor: Actor, gvr: GVR, entry: Entry[Any], kind: str, name: str) -> None:
     """Remove a subject from a binding, or delete the binding if it has no other subjects.
 
-    Return without an error if the binding no longer exists. Raise `Overtaken` if it changed.
+    Return without an error if the binding no longer exists. Raise `ConcurrentChange` if it changed.
     """
     namespace, bound = entry.key
-    field, left = _without(gvr, entry.original(), kind, name)
+    field, left = _remaining_subjects(gvr, entry.original(), kind, name)
     verb = "update" if left else "delete"
     written: Manifest | None = None
     async with actor.as_console(verb, gvr, bound, namespace=namespace) as (client, recording):
@@ -82,17 +82,17 @@ async def take_out(actor: Actor, gvr: GVR, entry: Entry[Any], kind: str, name: s
         except NotFound:
             return
         except Conflict:
-            raise Overtaken(overtaken()) from None
-    await _arrives(gvr, entry.key, written)
+            raise ConcurrentChange(conflict_text()) from None
+    await _wait_until_cached(gvr, entry.key, written)
 
 
-async def _arrives(gvr: GVR, key: Key, written: Manifest | None) -> None:
+async def _wait_until_cached(gvr: GVR, key: Key, written: Manifest | None) -> None:
     """Wait until the write is in the cache, so that the next page shows it."""
     version = written["metadata"]["resourceVersion"] if written else ""
     await wait_for_cache(get_runtime().informer(gvr), key, version)
 
 
-def _without(gvr: GVR, binding: Manifest, kind: str, name: str) -> tuple[str, list[Any]]:
+def _remaining_subjects(gvr: GVR, binding: Manifest, kind: str, name: str) -> tuple[str, list[Any]]:
     """Return the name of the field with the subjects, and the remaining subjects."""
     if gvr == GROUP_BINDINGS:
         return "users", [user for user in binding.get("users") or () if user != name]

@@ -13,19 +13,19 @@ from console.kube.projections.roles import ALIAS_ANNOTATION, CREATOR_ANNOTATION,
 from console.kube.projections.tenancy import PARENT_LABEL, USER_LABEL, Group
 from console.kube.store import Entry
 from console.ui.decisions import Refused
-from rbac.current import beyond_anywhere
+from rbac.current import excess_permissions
 from rbac.names import department_name
 from rbac.projection import IAM, RBAC
 from workspaces.names import Manifest, owner_of
-from workspaces.rights import DEPARTMENTS, bindings_of, labelled, rules_of_role
-from workspaces.services.acting import Actor, Overtaken, check_person
+from workspaces.rights import DEPARTMENTS, bindings_of, objects_labelled, rules_of_role
+from workspaces.services.acting import Actor, ConcurrentChange, check_user_name
 from workspaces.services.bindings import (
     GROUP,
     USER,
-    bind,
-    overtaken,
-    rebind,
-    take_out,
+    change_binding_role,
+    conflict_text,
+    create_binding,
+    remove_subject,
     version_of,
 )
 from workspaces.services.members import check_role, members
@@ -54,13 +54,13 @@ class Department:
     version: str
 
 
-def tree(workspace: str) -> list[Department]:
+def department_tree(workspace: str) -> list[Department]:
     """Return the departments in tree order. Departments whose parent is missing, or that are their
     own parent, are at the top.
     """
-    groups = {entry.key.name: entry.projection for entry in labelled(GROUPS, workspace)}
+    groups = {entry.key.name: entry.projection for entry in objects_labelled(GROUPS, workspace)}
     people: dict[str, list[str]] = {}
-    for entry in labelled(GROUP_BINDINGS, workspace):
+    for entry in objects_labelled(GROUP_BINDINGS, workspace):
         people.setdefault(entry.projection.group, []).extend(entry.projection.users)
     roles: dict[str, list[Entry[Binding]]] = {}
     for entry in bindings_of(workspace):
@@ -92,7 +92,7 @@ async def create(actor: Actor, title: str, parent: str = "") -> None:
     actor.rights.require("create", DEPARTMENTS)
     if not title:
         raise Refused(_("Enter a department name."))
-    known = tree(actor.workspace)
+    known = department_tree(actor.workspace)
     if any(one.title == title for one in known):
         raise Refused(_("A department with this name already exists."))
     if parent and all(one.name != parent for one in known):
@@ -117,22 +117,22 @@ async def delete(actor: Actor, name: str) -> None:
     actor.rights.require("delete", DEPARTMENTS)
     department = _find(actor, name)
     _check_outranks(actor, department, "delete")
-    if any(entry.projection.parent == name for entry in labelled(GROUPS, actor.workspace)):
+    if any(entry.projection.parent == name for entry in objects_labelled(GROUPS, actor.workspace)):
         raise Refused(
             _("This department contains other departments. Delete those departments first.")
         )
     for entry in _roles_of(actor.workspace, name):
-        await take_out(actor, WORKSPACE_ROLE_BINDINGS, entry, GROUP, name)
-    for membership in labelled(GROUP_BINDINGS, actor.workspace):
+        await remove_subject(actor, WORKSPACE_ROLE_BINDINGS, entry, GROUP, name)
+    for membership in objects_labelled(GROUP_BINDINGS, actor.workspace):
         if membership.projection.group == name:
             await _delete(actor, GROUP_BINDINGS, membership.key.name, membership.projection.uid)
     await _delete(actor, GROUPS, name, department.uid)
 
 
-async def add(actor: Actor, name: str, user: str) -> None:
+async def add_member(actor: Actor, name: str, user: str) -> None:
     """Add a member of the workspace to a department."""
     actor.rights.require("update", DEPARTMENTS)
-    check_person(user)
+    check_user_name(user)
     department = _find(actor, name)
     _check_outranks(actor, department)
     if user in department.members:
@@ -154,12 +154,12 @@ async def add(actor: Actor, name: str, user: str) -> None:
         await client.create(GROUP_BINDINGS, body, audit_id=recording.audit_id)
 
 
-async def leave(actor: Actor, name: str, user: str) -> None:
+async def remove_member(actor: Actor, name: str, user: str) -> None:
     actor.rights.require("update", DEPARTMENTS)
     _check_outranks(actor, _find(actor, name))
-    for entry in labelled(GROUP_BINDINGS, actor.workspace):
+    for entry in objects_labelled(GROUP_BINDINGS, actor.workspace):
         if entry.projection.group == name and user in entry.projection.users:
-            await take_out(actor, GROUP_BINDINGS, entry, USER, user)
+            await remove_subject(actor, GROUP_BINDINGS, entry, USER, user)
 
 
 async def set_role(actor: Actor, name: str, role: str, version: str) -> None:
@@ -172,14 +172,14 @@ async def set_role(actor: Actor, name: str, role: str, version: str) -> None:
     if role:
         check_role(actor, role)
     if department.version != version:
-        raise Overtaken(overtaken())
+        raise ConcurrentChange(conflict_text())
     found = _roles_of(actor.workspace, name)
     own = next((entry for entry in found if entry.projection.subjects == (name,)), None)
     if own is not None and role:
-        await rebind(actor, own, role)
+        await change_binding_role(actor, own, role)
     for entry in found:
         if entry is not own or not role:
-            await take_out(actor, WORKSPACE_ROLE_BINDINGS, entry, GROUP, name)
+            await remove_subject(actor, WORKSPACE_ROLE_BINDINGS, entry, GROUP, name)
     if own is not None or not role:
         return
     body: Manifest = {
@@ -194,13 +194,13 @@ async def set_role(actor: Actor, name: str, role: str, version: str) -> None:
         "subjects": [{"apiGroup": RBAC, "kind": "Group", "name": name}],
     }
     try:
-        await bind(actor, body)
+        await create_binding(actor, body)
     except Conflict:
-        raise Overtaken(overtaken()) from None
+        raise ConcurrentChange(conflict_text()) from None
 
 
 def _find(actor: Actor, name: str) -> Department:
-    found = next((one for one in tree(actor.workspace) if one.name == name), None)
+    found = next((one for one in department_tree(actor.workspace) if one.name == name), None)
     if found is None:
         raise Refused(_("This department no longer exists."))
     return found
@@ -225,7 +225,7 @@ def _check_outranks(actor: Actor, department: Department, verb: str = "update") 
     except InvalidIdentity:
         beyond = None
     else:
-        beyond = beyond_anywhere(actor.access.identity, member)
+        beyond = excess_permissions(actor.access.identity, member)
     check_not_beyond(beyond, department.title)
 
 

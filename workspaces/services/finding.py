@@ -15,36 +15,36 @@ from console.kube.projections import User
 from console.ui.access import Access
 from console.ui.projects import may_see_workspace
 from rbac.authorizer import is_usable
-from workspaces.rights import MEMBERS, bindings_of, rights_in
+from workspaces.rights import MEMBERS, bindings_of, workspace_rights
 
 #: Maximum number of results, and maximum length of the search text.
 MOST, LONGEST = 20, 100
 
 
-class Person(NamedTuple):
+class FoundUser(NamedTuple):
     """A search result. `email` is "" if the viewer may not see it."""
 
     name: str
     email: str
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """Search results. `more` is True if there are further results. `by_address` is True if email
     addresses were searched.
     """
 
-    people: list[Person]
+    people: list[FoundUser]
     more: bool
     by_address: bool
 
 
-def find(access: Access, workspace: str, part: str) -> Found:
+def find_users(access: Access, workspace: str, part: str) -> SearchResult:
     """Return users who may sign in and are not members yet, sorted by name. An empty search returns
     no users. Raise `UsersUnknown`.
     """
     wanted, by_address = part.strip().casefold()[:LONGEST], access.can("list", USERS)
     if not wanted:
-        return Found([], False, by_address)
+        return SearchResult([], False, by_address)
     taken = _members(workspace)
     found = [
         one
@@ -52,22 +52,22 @@ def find(access: Access, workspace: str, part: str) -> Found:
         if one.name not in taken and (wanted in one.name or wanted in one.email.casefold())
     ]
     found.sort()
-    return Found(found[:MOST], len(found) > MOST, by_address)
+    return SearchResult(found[:MOST], len(found) > MOST, by_address)
 
 
-def _seen(access: Access, everybody: bool) -> Iterator[Person]:
+def _seen(access: Access, everybody: bool) -> Iterator[FoundUser]:
     names = None if everybody else _colleagues(access)
     for entry in users().store.snapshot().entries.values():
         user: User = entry.projection
         if is_usable(user) and (names is None or user.name in names):
-            yield Person(user.name, user.email if everybody else "")
+            yield FoundUser(user.name, user.email if everybody else "")
 
 
 def _colleagues(access: Access) -> frozenset[str]:
     """Return the members of all workspaces whose members the viewer may list."""
     there = get_runtime().informer(WORKSPACES).store.snapshot().entries
     seen = (key.name for key in there if may_see_workspace(access, key.name))
-    listed = (name for name in seen if rights_in(access, name).is_allowed("list", MEMBERS))
+    listed = (name for name in seen if workspace_rights(access, name).is_allowed("list", MEMBERS))
     return frozenset(user for name in listed for user in _members(name))
 
 

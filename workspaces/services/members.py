@@ -22,9 +22,16 @@ from console.ui.decisions import Refused
 from rbac.authorizer import is_usable
 from rbac.names import PREFIX
 from workspaces.objects import manager_name, workspace_member
-from workspaces.rights import MEMBERS, bindings_of, labelled, roles_of, rules_of_role
-from workspaces.services.acting import Actor, Overtaken, check_person
-from workspaces.services.bindings import USER, bind, overtaken, rebind, take_out, version_of
+from workspaces.rights import MEMBERS, bindings_of, objects_labelled, roles_of, rules_of_role
+from workspaces.services.acting import Actor, ConcurrentChange, check_user_name
+from workspaces.services.bindings import (
+    USER,
+    change_binding_role,
+    conflict_text,
+    create_binding,
+    remove_subject,
+    version_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,7 @@ def grantable(actor: Actor) -> list[str]:
 async def invite(actor: Actor, user: str, role: str) -> None:
     """Add a user to the workspace."""
     actor.rights.require("create", MEMBERS)
-    check_person(user)
+    check_user_name(user)
     entry = get_runtime().informer(USERS).store.get(Key("", user))
     if entry is None or not is_usable(entry.projection):
         raise Refused(_("User %(name)s does not exist or cannot be invited.") % {"name": user})
@@ -73,22 +80,22 @@ async def invite(actor: Actor, user: str, role: str) -> None:
 
 async def change_role(actor: Actor, user: str, role: str, version: str) -> None:
     """Change the role of a member. `version` is the `member_version` that the user saw. If two
-    users change the role concurrently, the second gets `Overtaken`.
+    users change the role concurrently, the second gets `ConcurrentChange`.
     """
     actor.rights.require("update", MEMBERS)
     check_role(actor, role)
     found = _of(actor.workspace, user)
     if not found:
-        raise Overtaken(_("%(name)s is no longer a member.") % {"name": user})
+        raise ConcurrentChange(_("%(name)s is no longer a member.") % {"name": user})
     _check_outranks(actor, user, found)
     if version_of(found) != version:
-        raise Overtaken(overtaken())
+        raise ConcurrentChange(conflict_text())
     own = next((entry for entry in found if entry.projection.subjects == (user,)), None)
     if own is not None and own.projection.role != role:
-        await rebind(actor, own, role)
+        await change_binding_role(actor, own, role)
     for entry in found:
         if entry is not own:
-            await take_out(actor, WORKSPACE_ROLE_BINDINGS, entry, USER, user)
+            await remove_subject(actor, WORKSPACE_ROLE_BINDINGS, entry, USER, user)
     if own is None:
         await _bind(actor, user, role)
 
@@ -105,22 +112,22 @@ async def remove(actor: Actor, user: str) -> None:
     actor.rights.require("delete", MEMBERS)
     found = _of(actor.workspace, user)
     _check_outranks(actor, user, (*found, *_by_departments(actor.workspace, user)))
-    await leave_roles(actor, user)
-    for entry in labelled(GROUP_BINDINGS, actor.workspace):
+    await remove_roles(actor, user)
+    for entry in objects_labelled(GROUP_BINDINGS, actor.workspace):
         if user in entry.projection.users:
-            await take_out(actor, GROUP_BINDINGS, entry, USER, user)
+            await remove_subject(actor, GROUP_BINDINGS, entry, USER, user)
     store = get_runtime().informer(ROLE_BINDINGS).store
-    for project in labelled(NAMESPACES, actor.workspace):
+    for project in objects_labelled(NAMESPACES, actor.workspace):
         for entry in indexes_of(store).by_namespace.get(project.key.name):
             # Bindings that the controllers create follow the workspace roles.
             if user in entry.projection.users and not entry.key.name.startswith(PREFIX):
-                await take_out(actor, ROLE_BINDINGS, entry, USER, user)
+                await remove_subject(actor, ROLE_BINDINGS, entry, USER, user)
 
 
-async def leave_roles(actor: Actor, user: str) -> None:
+async def remove_roles(actor: Actor, user: str) -> None:
     """Remove the roles that the user has as a member. The caller must check permissions."""
     for entry in _of(actor.workspace, user):
-        await take_out(actor, WORKSPACE_ROLE_BINDINGS, entry, USER, user)
+        await remove_subject(actor, WORKSPACE_ROLE_BINDINGS, entry, USER, user)
 
 
 def check_role(actor: Actor, role: str) -> None:
@@ -155,9 +162,9 @@ async def _bind(actor: Actor, user: str, role: str) -> None:
     check_role(actor, role)
     body = workspace_member(actor.workspace, actor.get_workspace().uid, role, user)
     try:
-        await bind(actor, body)
+        await create_binding(actor, body)
     except Conflict:
-        raise Overtaken(_("Another user just invited %(name)s.") % {"name": user}) from None
+        raise ConcurrentChange(_("Another user just invited %(name)s.") % {"name": user}) from None
 
 
 def _of(workspace: str, user: str) -> list[Entry[Binding]]:
@@ -175,7 +182,7 @@ def _by_departments(workspace: str, user: str) -> list[Entry[Binding]]:
     """Return the role bindings of the user's departments."""
     groups = {
         entry.projection.group
-        for entry in labelled(GROUP_BINDINGS, workspace)
+        for entry in objects_labelled(GROUP_BINDINGS, workspace)
         if user in entry.projection.users
     }
     return [entry for entry in bindings_of(workspace) if groups & set(entry.projection.groups)]

@@ -15,7 +15,7 @@ from console.ui.decisions import Refused
 from rbac.authorizer import is_usable
 from workspaces.builtins import PROJECT_RULES
 from workspaces.objects import project_member
-from workspaces.services.acting import Actor, check_person
+from workspaces.services.acting import Actor, check_user_name
 
 
 def bindings(project: str) -> list[Entry[Binding]]:
@@ -32,7 +32,7 @@ async def set_role(actor: Actor, project: str, user: str, role: str) -> None:
     """Set a user's role in the project and remove the user's other project roles. If `role` is "",
     all are removed.
     """
-    check_person(user)
+    check_user_name(user)
     if role:
         entry = get_runtime().informer(USERS).store.get(Key("", user))
         if entry is None or not is_usable(entry.projection):

@@ -60,7 +60,7 @@ async def create(
     check_name(name)
     home = actor.get_workspace()
     if hard:
-        check_room(actor.workspace, name, hard)
+        check_quota_left(actor.workspace, name, hard)
     notes = {ALIAS_ANNOTATION: alias, DESCRIPTION_ANNOTATION: description}
     body: Manifest = {
         "apiVersion": "v1",
@@ -93,7 +93,7 @@ async def set_quota(actor: Actor, project: str, hard: Amounts, version: str) -> 
     """Set or remove the project's own quota with the user's identity. Other fields of the quota are
     kept. `version` is the resourceVersion that the user saw, or "" if there was none.
     """
-    check_room(actor.workspace, project, hard)
+    check_quota_left(actor.workspace, project, hard)
     client = get_runtime().as_user(actor.access.identity)
     verb = ("update" if hard else "delete") if version else "create"
     action = request_action(actor.request, verb, RESOURCE_QUOTAS, namespace=project, name=project)
@@ -119,7 +119,7 @@ async def set_quota(actor: Actor, project: str, hard: Amounts, version: str) -> 
             await client.create(RESOURCE_QUOTAS, body, namespace=project, audit_id=audit_id)
 
 
-def check_room(workspace: str, project: str, hard: Amounts) -> None:
+def check_quota_left(workspace: str, project: str, hard: Amounts) -> None:
     """Raise `Refused` if the sum of the projects' own quotas would exceed the workspace quota."""
     limits = workspace_hard(workspace)
     for resource, amount in hard.items():

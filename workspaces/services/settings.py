@@ -22,9 +22,9 @@ from workspaces.builtins import ADMIN, workspace_role_name
 from workspaces.ladder import quantity_text
 from workspaces.names import Manifest
 from workspaces.quotas import workspace_quota
-from workspaces.rights import ITSELF, rules_of_role
-from workspaces.services.acting import Actor, check_person
-from workspaces.services.members import leave_roles
+from workspaces.rights import WORKSPACE, rules_of_role
+from workspaces.services.acting import Actor, check_user_name
+from workspaces.services.members import remove_roles
 from workspaces.services.projects import check_name
 
 
@@ -68,7 +68,7 @@ async def edit(
     actor: Actor, version: str, *, alias: str, description: str, manager: str, isolated: bool
 ) -> None:
     """Save the settings. `version` is the resourceVersion of the template that the user saw."""
-    actor.rights.require("update", ITSELF)
+    actor.rights.require("update", WORKSPACE)
     entry = template_of(actor.workspace)
     if entry is None or entry.projection.deleted is not None:
         raise Refused(
@@ -96,7 +96,7 @@ async def edit(
     if manager != entry.projection.manager:
         # The manager gets the administrator role from the settings, and each member has only one
         # role.
-        await leave_roles(actor, manager)
+        await remove_roles(actor, manager)
 
 
 async def set_quota(actor: Actor, hard: Amounts, version: str) -> None:
@@ -155,7 +155,7 @@ def _check_seen(version: str) -> None:
 
 
 def _check_manager(manager: str) -> None:
-    check_person(manager)
+    check_user_name(manager)
     entry = get_runtime().informer(USERS).store.get(Key("", manager))
     if entry is None or not is_usable(entry.projection):
         raise Refused(

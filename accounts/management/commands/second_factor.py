@@ -22,7 +22,7 @@ class Command(BaseCommand):
         reset.add_argument("user")
 
     def handle(self, *args: Any, action: str, user: str = "", **options: Any) -> None:
-        if action == "reset" and not register.turn_off(user):
+        if action == "reset" and not register.disable(user):
             raise CommandError(f"User {user} has no second factor")
         for factor in SecondFactor.objects.order_by("user"):
             self.stdout.write(f"{factor.user}  since {factor.created:%Y-%m-%d %H:%M} UTC")

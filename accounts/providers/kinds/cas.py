@@ -18,9 +18,15 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from accounts.providers.base import Ended, Person, ProviderAttempt, Refused, Unreachable
+from accounts.providers.base import (
+    EndedSessions,
+    Person,
+    ProviderAttempt,
+    ProviderRefused,
+    Unreachable,
+)
 from accounts.providers.options import Fields, provider_kind
-from accounts.providers.web import Web
+from accounts.providers.web import ProviderHttpClient
 
 MAX_TICKET, MAX_LOGOUT = 512, 16 * 1024
 _SAML = "{urn:oasis:names:tc:SAML:2.0:protocol}"
@@ -32,7 +38,7 @@ _VALIDATE = ("/p3/serviceValidate", "/serviceValidate")
 class CAS:
     def __init__(self, fields: Fields) -> None:
         self._server = fields.required_address("casServerURL")
-        self._web = Web(fields.tls())
+        self._web = ProviderHttpClient(fields.tls())
         self.callback = fields.callback()
 
     async def begin(self, attempt: ProviderAttempt) -> str:
@@ -41,7 +47,7 @@ class CAS:
     async def finish(self, attempt: ProviderAttempt, answer: Mapping[str, str]) -> Person:
         ticket = answer.get("ticket", "")
         if not ticket or len(ticket) > MAX_TICKET:
-            raise Refused("NoTicket", "the callback contains no ticket")
+            raise ProviderRefused("NoTicket", "the callback contains no ticket")
         asked = {"service": _service(attempt), "ticket": ticket}
         for path in _VALIDATE:
             found = await self._web.get(self._server + path, asked)
@@ -55,12 +61,12 @@ class CAS:
     async def logout_url(self, id_token: str, back: str) -> str:
         return f"{self._server}/logout?{urlencode({'service': back})}"
 
-    def ended_by(self, form: Mapping[str, str]) -> Ended:
+    def ended_by(self, form: Mapping[str, str]) -> EndedSessions:
         root = _xml(form.get("logoutRequest", "")[:MAX_LOGOUT].encode())
         number, ticket = root.get("ID", ""), root.findtext(f"{_SAML}SessionIndex", "").strip()
         if root.tag != f"{_SAML}LogoutRequest" or not number or not 0 < len(ticket) <= MAX_TICKET:
-            raise Refused("NotLogout", "the form is not a LogoutRequest")
-        return Ended(subject="", sid=_session(ticket), token=number[:MAX_TICKET])
+            raise ProviderRefused("NotLogout", "the form is not a LogoutRequest")
+        return EndedSessions(subject="", sid=_session(ticket), token=number[:MAX_TICKET])
 
 
 def _service(attempt: ProviderAttempt) -> str:
@@ -88,7 +94,7 @@ def _user(body: bytes) -> str:
         raise Unreachable("NotXML", "the response is not CAS XML")
     user = root[0].findtext(f"{_NAMESPACE}user", "").strip()
     if root[0].tag != f"{_NAMESPACE}authenticationSuccess" or not user:
-        raise Refused("TicketRefused", "the server rejected the ticket")
+        raise ProviderRefused("TicketRefused", "the server rejected the ticket")
     return user
 
 

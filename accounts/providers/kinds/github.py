@@ -9,17 +9,17 @@ New installations should use `id`.
 
 from collections.abc import Mapping
 
-from accounts.providers.base import Person, ProviderAttempt, Refused
+from accounts.providers.base import Person, ProviderAttempt, ProviderRefused
 from accounts.providers.oauth2 import OAuthClient, access_token, code_in, text_of
 from accounts.providers.options import Fields, provider_kind
-from accounts.providers.web import Web
+from accounts.providers.web import ProviderHttpClient
 
 
 class GitHub:
     def __init__(self, fields: Fields) -> None:
         self._client = OAuthClient.read(fields, ("user",))
         self.callback = self._client.callback
-        self._web = Web(fields.tls())
+        self._web = ProviderHttpClient(fields.tls())
         endpoint = fields.below("endpoint")
         self._authorize = endpoint.address("authURL", "https://github.com/login/oauth/authorize")
         self._token = endpoint.address("tokenURL", "https://github.com/login/oauth/access_token")
@@ -36,7 +36,7 @@ class GitHub:
         found = await self._web.json_at(self._user, bearer=access_token(tokens))
         subject, login = text_of(found, self._key), text_of(found, "login")
         if not subject:
-            raise Refused("NoSubject", "the response contains no user ID")
+            raise ProviderRefused("NoSubject", "the response contains no user ID")
         return Person(subject, login, text_of(found, "email"))
 
 

@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 
-from accounts.providers.base import Person, ProviderAttempt, Refused
+from accounts.providers.base import Person, ProviderAttempt, ProviderRefused
 from accounts.providers.oauth2 import OAuthClient, access_token, code_in, text_of
 from accounts.providers.options import Fields, provider_kind
-from accounts.providers.web import Web
+from accounts.providers.web import ProviderHttpClient
 
 
 class GitLab:
     def __init__(self, fields: Fields) -> None:
         self._client = OAuthClient.read(fields, ("read_user",))
         self.callback = self._client.callback
-        self._web = Web(fields.tls())
+        self._web = ProviderHttpClient(fields.tls())
         endpoint = fields.below("endpoint")
         self._authorize = endpoint.address("authURL", "https://gitlab.com/oauth/authorize")
         self._token = endpoint.address("tokenURL", "https://gitlab.com/oauth/token")
@@ -26,7 +26,7 @@ class GitLab:
         found = await self._web.json_at(self._user, bearer=access_token(tokens))
         subject = text_of(found, "id")
         if not subject:
-            raise Refused("NoSubject", "the response contains no user ID")
+            raise ProviderRefused("NoSubject", "the response contains no user ID")
         return Person(subject, text_of(found, "username"), text_of(found, "email"))
 
 

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from ldap3.utils.conv import escape_filter_chars
 
-from accounts.providers.base import Person, Refused, Unreachable
-from accounts.providers.directory import Conversation, Place, converse
+from accounts.providers.base import Person, ProviderRefused, Unreachable
+from accounts.providers.directory import LdapConnection, LdapServer, run_with_connection
 from accounts.providers.options import Fields, provider_kind
 
 LDAP_PORT, LDAPS_PORT = 389, 636
@@ -44,12 +44,14 @@ class LDAP:
 
     async def check(self, username: str, password: str) -> Person:
         if not 0 < len(username) <= MAX_NAME or not 0 < len(password) <= MAX_PASSWORD:
-            raise Refused("WrongPassword")
+            raise ProviderRefused("WrongPassword")
         if "\0" in username or "\0" in password or username != username.strip():
-            raise Refused("WrongPassword")
-        return await converse(self._place, lambda talk: self._check(talk, username, password))
+            raise ProviderRefused("WrongPassword")
+        return await run_with_connection(
+            self._place, lambda talk: self._check(talk, username, password)
+        )
 
-    def _check(self, talk: Conversation, username: str, password: str) -> Person:
+    def _check(self, talk: LdapConnection, username: str, password: str) -> Person:
         if not talk.bind(self._manager, self._password):
             raise Unreachable("ManagerRefused", "the server rejected the manager's credentials")
         found = self._find(talk, username)
@@ -58,22 +60,22 @@ class LDAP:
         dn = found["dn"] if found is not None else f"{self._login}=nobody,{self._base}"
         right = talk.bind(dn, password)
         if found is None or not right:
-            raise Refused("WrongPassword" if found is not None else "UnknownUser")
+            raise ProviderRefused("WrongPassword" if found is not None else "UnknownUser")
         if not belongs:
-            raise Refused("NotInGroup", "the user is not a member of a permitted group")
+            raise ProviderRefused("NotInGroup", "the user is not a member of a permitted group")
         login = _first(found, self._login)
         if not login:
-            raise Refused("NoSubject", "the entry has no login attribute")
+            raise ProviderRefused("NoSubject", "the entry has no login attribute")
         return Person(login, login, _first(found, self._mail))
 
-    def _find(self, talk: Conversation, username: str) -> dict[str, Any] | None:
+    def _find(self, talk: LdapConnection, username: str) -> dict[str, Any] | None:
         """Return the matching entry, or None if there is no match or more than one."""
         query = f"(&({self._login}={escape_filter_chars(username)}){self._filter})"
         wanted = [name for name in (self._login, self._mail, self._member) if name]
         entries = talk.search(self._base, query, wanted, 1)
         return entries[0] if len(entries) == 1 and entries[0]["dn"] else None
 
-    def _belongs(self, talk: Conversation, entry: dict[str, Any]) -> bool:
+    def _belongs(self, talk: LdapConnection, entry: dict[str, Any]) -> bool:
         if not (self._group_base and self._group_member):
             return True
         member = _first(entry, self._member) if self._member else str(entry["dn"])
@@ -105,7 +107,7 @@ def _filter(fields: Fields, name: str) -> str:
     return found
 
 
-def _place(fields: Fields) -> Place:
+def _place(fields: Fields) -> LdapServer:
     """Return the server in `host`, which is `name`, `name:port` or an ldap(s) URL.
 
     Unencrypted connections are allowed only to the local host. Raise ValueError.
@@ -122,7 +124,7 @@ def _place(fields: Fields) -> Place:
     starts_tls = fields.flag("startTLS") and not ldaps
     if not ldaps and not starts_tls and host not in _LOOPBACK:
         raise ValueError("startTLS is false; passwords would be sent unencrypted")
-    return Place(
+    return LdapServer(
         host=host,
         port=port or (LDAPS_PORT if ldaps else LDAP_PORT),
         tls=fields.tls() if ldaps or starts_tls else None,

@@ -8,11 +8,17 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from accounts.providers.base import Ended, Person, ProviderAttempt, Refused, Unreachable
+from accounts.providers.base import (
+    EndedSessions,
+    Person,
+    ProviderAttempt,
+    ProviderRefused,
+    Unreachable,
+)
 from accounts.providers.oauth2 import OAuthClient, access_token, code_in, text_of
 from accounts.providers.openid import Discovery, Endpoints, read_id_token, read_logout_token
 from accounts.providers.options import Fields, provider_kind
-from accounts.providers.web import Web
+from accounts.providers.web import ProviderHttpClient
 
 SCOPES = ("openid", "profile", "email")
 
@@ -23,7 +29,7 @@ class OpenID:
         scopes = client.scopes if "openid" in client.scopes else ("openid", *client.scopes)
         self._client = OAuthClient(client.name, client.secret, client.callback, scopes)
         self.callback = client.callback
-        self._web = Web(fields.tls())
+        self._web = ProviderHttpClient(fields.tls())
         # Compared exactly as configured, including a trailing slash.
         fields.required_address("issuer")
         self._issuer = fields.required("issuer")
@@ -40,7 +46,7 @@ class OpenID:
         endpoints = await self._discovery.endpoints()
         named = answer.get("iss")
         if named != self._issuer and (named is not None or endpoints.sends_issuer):
-            raise Refused("WrongIssuer", "the callback's issuer is a different provider")
+            raise ProviderRefused("WrongIssuer", "the callback's issuer is a different provider")
         tokens = await self._client.tokens(
             self._web, endpoints.token, attempt, code_in(answer), basic=endpoints.basic
         )
@@ -66,7 +72,9 @@ class OpenID:
             raise Unreachable("NoUserInfo", "the provider has no userinfo endpoint")
         found = await self._web.json_at(endpoints.user_info, bearer=access_token(tokens))
         if found.get("sub") != claims["sub"]:
-            raise Refused("WrongSubject", "the userinfo's subject differs from the ID token's")
+            raise ProviderRefused(
+                "WrongSubject", "the userinfo's subject differs from the ID token's"
+            )
         return {name: found[name] for name in (self._name, "name", self._email) if name in found}
 
     async def logout_url(self, id_token: str, back: str) -> str:
@@ -80,7 +88,7 @@ class OpenID:
         }
         return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(asked)}"
 
-    async def ended(self, logout_token: str) -> Ended:
+    async def ended(self, logout_token: str) -> EndedSessions:
         return await read_logout_token(
             logout_token, self._discovery, self._issuer, self._client.name
         )

@@ -17,11 +17,11 @@ from console.kube.projections.common import (
     Projection,
     basics,
     decoder,
-    find,
-    unless_ending,
+    find_condition,
+    terminating_or,
 )
-from console.kube.projections.moments import moment
-from console.kube.projections.workload import scaling, shared
+from console.kube.projections.moments import valid_time
+from console.kube.projections.workload import interned, scaling_status
 from console.kube.status import Severity, Status
 
 
@@ -119,14 +119,14 @@ def _project(value: _Autoscaler) -> Autoscaler:
     target = spec.scaleTargetRef
     return Autoscaler(
         **basics(value.metadata),
-        status=shared.intern(unless_ending(value.metadata, _status(status))),
+        status=interned.intern(terminating_or(value.metadata, _status(status))),
         target=f"{target.kind}/{target.name}" if target else "",
         metrics=_metrics(spec, status),
         least=1 if spec.minReplicas is None else spec.minReplicas,
         most=spec.maxReplicas or 0,
         current=status.currentReplicas or 0,
         desired=status.desiredReplicas or 0,
-        last_scaled=moment(status.lastScaleTime),
+        last_scaled=valid_time(status.lastScaleTime),
     )
 
 
@@ -148,9 +148,9 @@ def _text(metric: _Metric, current: _Amount) -> str:
 
 
 def _status(status: _Status) -> Status:
-    able = find(status.conditions, "AbleToScale")
-    active = find(status.conditions, "ScalingActive")
-    limited = find(status.conditions, "ScalingLimited")
+    able = find_condition(status.conditions, "AbleToScale")
+    active = find_condition(status.conditions, "ScalingActive")
+    limited = find_condition(status.conditions, "ScalingLimited")
     if able is not None and able.status == "False":
         return Status(Severity.ERROR, "Cannot scale", able.text)
     if active is not None and active.status == "False":
@@ -164,7 +164,7 @@ def _status(status: _Status) -> Status:
     if limited is not None and limited.status == "True" and limited.reason == "TooManyReplicas":
         return Status(Severity.WARN, "At its maximum", limited.text)
     if current != desired:
-        return scaling(current, desired)
+        return scaling_status(current, desired)
     return Status(Severity.OK, "Active")
 
 

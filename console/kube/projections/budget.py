@@ -11,12 +11,12 @@ from console.kube.projections.common import (
     Selector,
     basics,
     decoder,
-    find,
+    find_condition,
     selector_text,
-    unless_ending,
+    terminating_or,
 )
-from console.kube.projections.workload import Meta, behind, shared
-from console.kube.sentences import Sentence
+from console.kube.projections.workload import Meta, interned, is_unobserved
+from console.kube.sentences import Message
 from console.kube.status import Severity, Status
 
 
@@ -63,7 +63,7 @@ def _project(value: _Budget) -> Budget:
     spec, status = value.spec or _Spec(), value.status or _Status()
     return Budget(
         **basics(value.metadata),
-        status=shared.intern(unless_ending(value.metadata, _status(value.metadata, status))),
+        status=interned.intern(terminating_or(value.metadata, _status(value.metadata, status))),
         selector=selector_text(spec.selector),
         least="" if spec.minAvailable is None else str(spec.minAvailable),
         most="" if spec.maxUnavailable is None else str(spec.maxUnavailable),
@@ -75,16 +75,16 @@ def _project(value: _Budget) -> Budget:
 
 
 def _status(meta: Meta, status: _Status) -> Status:
-    allowed = find(status.conditions, "DisruptionAllowed")
+    allowed = find_condition(status.conditions, "DisruptionAllowed")
     if allowed is not None and allowed.reason == "SyncFailed":
         return Status(Severity.ERROR, "Not enforced", allowed.text)
-    if behind(meta, status.observedGeneration):
+    if is_unobserved(meta, status.observedGeneration):
         return Status(Severity.PROGRESS, "Waiting")
     if not status.expectedPods:
         return Status(Severity.PAUSED, "No matching pods")
     if not status.disruptionsAllowed:
         healthy, needed = status.currentHealthy or 0, status.desiredHealthy or 0
-        text = Sentence("Healthy pods: %(n)s, required: %(needed)s", n=healthy, needed=needed)
+        text = Message("Healthy pods: %(n)s, required: %(needed)s", n=healthy, needed=needed)
         return Status(Severity.WARN, "Blocks eviction", text)
     return Status(Severity.OK, "Allows eviction")
 

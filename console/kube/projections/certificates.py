@@ -14,8 +14,8 @@ from console.kube.projections.common import (
     Projection,
     basics,
     decoder,
-    find,
-    unless_ending,
+    find_condition,
+    terminating_or,
 )
 from console.kube.status import Severity, Status
 
@@ -61,7 +61,7 @@ def _request(item: _Request) -> CertificateSigningRequest:
     spec = item.spec or _Spec()
     return CertificateSigningRequest(
         **basics(item.metadata),
-        status=unless_ending(item.metadata, _status(item.status or _Status())),
+        status=terminating_or(item.metadata, _status(item.status or _Status())),
         signer=intern(spec.signerName),
         requestor=intern(spec.username),
         usages=spec.usages or (),
@@ -75,13 +75,13 @@ def _status(status: _Status) -> Status:
 
     The word is "Refused" because the interface uses "Denied" for missing permissions.
     """
-    failed = find(status.conditions, "Failed")
+    failed = find_condition(status.conditions, "Failed")
     if failed is not None:
         return Status(Severity.ERROR, "Failed", failed.text)
-    denied = find(status.conditions, "Denied")
+    denied = find_condition(status.conditions, "Denied")
     if denied is not None:
         return Status(Severity.WARN, "Refused", denied.text or "Denied")
-    approved = find(status.conditions, "Approved")
+    approved = find_condition(status.conditions, "Approved")
     if approved is None:
         return _UNDECIDED
     if status.certificate:

@@ -17,9 +17,9 @@ from console.kube.projections.common import (
     annotation,
     basics,
     decoder,
-    find,
-    joined,
-    unless_ending,
+    find_condition,
+    join_reason,
+    terminating_or,
 )
 from console.kube.projections.meta import ObjectMeta
 from console.kube.projections.storage import CLASS_ANNOTATION, class_of, modes_text, storage_amount
@@ -81,7 +81,7 @@ def _claim(item: _Claim) -> PersistentVolumeClaim:
     bound = bool(spec.volumeName)
     return PersistentVolumeClaim(
         **basics(item.metadata),
-        status=unless_ending(item.metadata, _claim_status(item.metadata, spec, status)),
+        status=terminating_or(item.metadata, _claim_status(item.metadata, spec, status)),
         volume=spec.volumeName,
         requested=storage_amount(spec.resources.requests if spec.resources else None),
         capacity=storage_amount(status.capacity) if bound else "",
@@ -126,17 +126,17 @@ def _changing(conditions: Conditions | None, resize: str) -> Status | None:
     true = [found for found in conditions or () if found.status == "True"]
     for found in true:
         if found.type in _RESIZE_ERRORS:
-            return Status(Severity.WARN, "Resize failed", joined(found.type, found.message))
+            return Status(Severity.WARN, "Resize failed", join_reason(found.type, found.message))
         if found.type == "ModifyVolumeError":
-            return Status(Severity.WARN, "Change failed", joined(found.type, found.message))
+            return Status(Severity.WARN, "Change failed", join_reason(found.type, found.message))
     if resize.endswith("Infeasible"):
         return Status(Severity.WARN, "Resize failed", resize)
     for found in true:
         if found.type in _RESIZING:
-            return Status(Severity.PROGRESS, "Resizing", joined(found.type, found.message))
+            return Status(Severity.PROGRESS, "Resizing", join_reason(found.type, found.message))
     if resize:
         return Status(Severity.PROGRESS, "Resizing", resize)
-    if find(true, "ModifyingVolume"):
+    if find_condition(true, "ModifyingVolume"):
         return Status(Severity.PROGRESS, "Updating", "ModifyingVolume")
     return None
 

@@ -13,7 +13,7 @@ from typing import Any, TypedDict, TypeVar
 import msgspec
 
 from console.kube.gvr import GVR
-from console.kube.projections.meta import ObjectMeta, owner_of, owner_uid, utc
+from console.kube.projections.meta import ObjectMeta, as_utc, owner_of, owner_uid
 from console.kube.status import Severity, Status
 from console.kube.store import Decode, Projected
 
@@ -70,7 +70,7 @@ class Condition(msgspec.Struct, gc=False):
     @property
     def text(self) -> str:
         """Return the reason and message, if set."""
-        return joined(self.reason, self.message)
+        return join_reason(self.reason, self.message)
 
 
 Conditions = tuple[Condition, ...]
@@ -84,8 +84,8 @@ def basics(meta: ObjectMeta) -> Basics:
         name=meta.name,
         uid=meta.uid,
         labels=meta.labels or {},
-        created=utc(meta.creationTimestamp),
-        deleted=utc(meta.deletionTimestamp),
+        created=as_utc(meta.creationTimestamp),
+        deleted=as_utc(meta.deletionTimestamp),
         owner=intern(owner_of(meta)),
         owner_uid=intern(owner_uid(meta)),
     )
@@ -108,7 +108,7 @@ def decoder(read: type[R], project: Callable[[R], P]) -> Decode[P]:
     return decode
 
 
-def unless_ending(meta: ObjectMeta, status: Status) -> Status:
+def terminating_or(meta: ObjectMeta, status: Status) -> Status:
     return TERMINATING if meta.deletionTimestamp is not None else status
 
 
@@ -116,11 +116,11 @@ def annotation(meta: ObjectMeta, name: str) -> str:
     return (meta.annotations or {}).get(name, "")
 
 
-def find(conditions: Iterable[Condition] | None, kind: str) -> Condition | None:
+def find_condition(conditions: Iterable[Condition] | None, kind: str) -> Condition | None:
     return next((found for found in conditions or () if found.type == kind), None)
 
 
-def joined(first: str | None, second: str | None) -> str:
+def join_reason(first: str | None, second: str | None) -> str:
     """Return `first: second`, or only the part that is set, truncated to `LONGEST_REASON`
     characters.
     """

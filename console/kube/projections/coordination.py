@@ -7,7 +7,7 @@ import msgspec
 
 from console.kube.gvr import LEASES
 from console.kube.projections.common import Decoders, Object, Projection, basics, decoder
-from console.kube.projections.moments import moment
+from console.kube.projections.moments import valid_time
 
 
 class Lease(Projection, frozen=True):
@@ -39,7 +39,7 @@ def _lease(item: _Lease) -> Lease:
     return Lease(
         **basics(item.metadata),
         holder=intern(spec.holderIdentity or ""),
-        renewed=moment(spec.renewTime),
+        renewed=valid_time(spec.renewTime),
         seconds=spec.leaseDurationSeconds or 0,
         transitions=spec.leaseTransitions or 0,
     )

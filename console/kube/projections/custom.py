@@ -17,9 +17,16 @@ from typing import Any
 import msgspec
 
 from console.kube.jsonpath import BadPath, Path, parse
-from console.kube.projections.common import TERMINATING, Object, Projection, basics, decoder, joined
+from console.kube.projections.common import (
+    TERMINATING,
+    Object,
+    Projection,
+    basics,
+    decoder,
+    join_reason,
+)
 from console.kube.projections.definition import PrinterColumn
-from console.kube.projections.meta import ObjectMeta, utc
+from console.kube.projections.meta import ObjectMeta, as_utc
 from console.kube.status import Severity, Status
 from console.kube.store import Decode
 
@@ -140,7 +147,7 @@ def _boolean(value: Any) -> bool | None:
 
 def _moment(value: Any) -> datetime | None:
     try:
-        found = utc(msgspec.convert(value, datetime)) if isinstance(value, str) else None
+        found = as_utc(msgspec.convert(value, datetime)) if isinstance(value, str) else None
         return found.astimezone(UTC) if found is not None else None
     except (msgspec.ValidationError, OverflowError):
         # Times close to year 1 or 9999 may be out of range in UTC.
@@ -221,6 +228,6 @@ def _holds(found: Mapping[str, Any], name: str) -> bool:
 
 def _reason(condition: Mapping[str, Any]) -> str:
     reason, message = condition.get("reason"), condition.get("message")
-    return joined(
+    return join_reason(
         reason if isinstance(reason, str) else None, message if isinstance(message, str) else None
     )

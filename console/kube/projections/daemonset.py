@@ -16,13 +16,13 @@ from console.kube.projections.workload import (
     Spec,
     Update,
     Workload,
-    behind,
     from_template,
-    shared,
-    short_of_pods,
-    updated_of,
+    interned,
+    is_unobserved,
+    unavailable_status,
+    updated_text,
 )
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 from console.kube.status import Severity, Status
 
 
@@ -70,21 +70,21 @@ def _project(value: _DaemonSet) -> DaemonSet:
         ready=status.numberReady or 0,
         updated=status.updatedNumberScheduled or 0,
         available=status.numberAvailable or 0,
-        nodes=shared.intern(pairs_text(spec.template.node_selector if spec.template else None)),
+        nodes=interned.intern(pairs_text(spec.template.node_selector if spec.template else None)),
     )
 
 
 def _status(meta: Meta, spec: _Spec, status: _Status) -> Status:
     desired, available = status.desiredNumberScheduled or 0, status.numberAvailable or 0
-    if behind(meta, status.observedGeneration):
+    if is_unobserved(meta, status.observedGeneration):
         return NOT_OBSERVED
     updated = status.updatedNumberScheduled or 0
     if updated < desired and (spec.updateStrategy or Update()).rolling:
-        return Status(Severity.PROGRESS, "Rolling out", updated_of(updated, desired))
+        return Status(Severity.PROGRESS, "Rolling out", updated_text(updated, desired))
     if available < desired:
-        return short_of_pods(available, desired)
+        return unavailable_status(available, desired)
     if status.numberMisscheduled:
-        text = Sentence(
+        text = Message(
             "Pods on nodes that should not run the DaemonSet: %(n)s", n=status.numberMisscheduled
         )
         return Status(Severity.WARN, "Misscheduled pods", text)

@@ -15,7 +15,7 @@ from console.kube.projections.common import (
     Projection,
     basics,
     decoder,
-    find,
+    find_condition,
 )
 
 
@@ -112,8 +112,8 @@ class _Read(Object, gc=False):
 def _project(read: _Read) -> Definition:
     spec, names = read.spec, read.spec.names
     conditions = read.status.conditions if read.status else None
-    established = find(conditions, "Established")
-    accepted = find(conditions, "NamesAccepted")
+    established = find_condition(conditions, "Established")
+    accepted = find_condition(conditions, "NamesAccepted")
     return Definition(
         **basics(read.metadata),
         group=spec.group,

@@ -10,14 +10,8 @@ from datetime import datetime
 import msgspec
 
 from console.kube.gvr import DEPLOYMENTS
-from console.kube.projections.common import (
-    Condition,
-    Decoders,
-    Object,
-    decoder,
-    find,
-)
-from console.kube.projections.moments import moment
+from console.kube.projections.common import Condition, Decoders, Object, decoder, find_condition
+from console.kube.projections.moments import valid_time
 from console.kube.projections.workload import (
     NOT_OBSERVED,
     RUNNING,
@@ -26,15 +20,15 @@ from console.kube.projections.workload import (
     Spec,
     Update,
     Workload,
-    behind,
-    cannot_create,
+    creation_failure,
     from_template,
-    ready_of,
-    scaling,
-    short_of_pods,
-    updated_of,
+    is_unobserved,
+    ready_text,
+    scaling_status,
+    unavailable_status,
+    updated_text,
 )
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 from console.kube.status import Severity, Status
 
 
@@ -82,7 +76,9 @@ class _Deployment(Object, gc=False):
 def _project(value: _Deployment) -> Deployment:
     spec, status = value.spec or _Spec(), value.status or _Status()
     desired = _desired(spec)
-    moments = [moment(c.lastUpdateTime) for c in status.conditions or () if c.type == "Progressing"]
+    moments = [
+        valid_time(c.lastUpdateTime) for c in status.conditions or () if c.type == "Progressing"
+    ]
     return Deployment(
         **from_template(value.metadata, spec, _status(value.metadata, spec, status)),
         desired=desired,
@@ -100,12 +96,12 @@ def _desired(spec: _Spec) -> int:
 
 
 def _status(meta: Meta, spec: _Spec, status: _Status) -> Status:
-    desired, progressing = _desired(spec), find(status.conditions, "Progressing")
-    if failed := cannot_create(find(status.conditions, "ReplicaFailure")):
+    desired, progressing = _desired(spec), find_condition(status.conditions, "Progressing")
+    if failed := creation_failure(find_condition(status.conditions, "ReplicaFailure")):
         return failed
     if progressing is not None and progressing.reason == "ProgressDeadlineExceeded":
         return Status(Severity.ERROR, "Stuck rollout", progressing.text)
-    if behind(meta, status.observedGeneration):
+    if is_unobserved(meta, status.observedGeneration):
         return NOT_OBSERVED
     if not desired and not status.replicas:
         return SCALED_TO_ZERO
@@ -118,10 +114,10 @@ def _paused(desired: int, status: _Status) -> Status:
     """Return the status of a paused deployment. A pause only stops rollouts; unavailable pods are
     reported.
     """
-    available = find(status.conditions, "Available")
+    available = find_condition(status.conditions, "Available")
     if available is not None and available.status == "False":
-        return short_of_pods(status.availableReplicas or 0, desired, available)
-    text = updated_of(status.updatedReplicas or 0, desired)
+        return unavailable_status(status.availableReplicas or 0, desired, available)
+    text = updated_text(status.updatedReplicas or 0, desired)
     return Status(Severity.PAUSED, "Paused", text)
 
 
@@ -133,16 +129,18 @@ def _rollout(desired: int, status: _Status, progressing: Condition | None) -> St
     updated, available = status.updatedReplicas or 0, status.availableReplicas or 0
     old = (status.replicas or 0) - updated
     if updated < desired:
-        return Status(Severity.PROGRESS, word, updated_of(updated, desired))
+        return Status(Severity.PROGRESS, word, updated_text(updated, desired))
     if old > 0:
-        text = Sentence("Old pods pending termination: %(n)s", n=old)
+        text = Message("Old pods pending termination: %(n)s", n=old)
         return Status(Severity.PROGRESS, word, text)
     if updated > desired:
-        return scaling(updated, desired)
+        return scaling_status(updated, desired)
     if available < desired and not done:
-        return Status(Severity.PROGRESS, word, ready_of(available, desired))
+        return Status(Severity.PROGRESS, word, ready_text(available, desired))
     if available < desired:
-        return short_of_pods(available, desired, find(status.conditions, "Available"))
+        return unavailable_status(
+            available, desired, find_condition(status.conditions, "Available")
+        )
     return None
 
 

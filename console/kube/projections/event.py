@@ -16,10 +16,10 @@ from console.kube.projections.common import (
     Projection,
     basics,
     decoder,
-    unless_ending,
+    terminating_or,
 )
-from console.kube.projections.moments import moment
-from console.kube.projections.workload import shared
+from console.kube.projections.moments import valid_time
+from console.kube.projections.workload import interned
 from console.kube.status import Severity, Status
 
 #: Maximum length of a message, which is kube-apiserver's limit.
@@ -80,10 +80,10 @@ class _Event(Object, gc=False):
 
 def _project(value: _Event) -> Event:
     about = value.involvedObject or _Reference()
-    first = moment(value.firstTimestamp) or moment(value.eventTime)
+    first = valid_time(value.firstTimestamp) or valid_time(value.eventTime)
     return Event(
         **basics(value.metadata),
-        status=shared.intern(unless_ending(value.metadata, _status(value))),
+        status=interned.intern(terminating_or(value.metadata, _status(value))),
         type=intern(value.type or ""),
         reason=intern(value.reason or ""),
         message=(value.message or "")[:LONGEST_MESSAGE],
@@ -92,8 +92,8 @@ def _project(value: _Event) -> Event:
         about_uid=about.uid or "",
         source=intern(_source(value)),
         count=_count(value),
-        first=first or moment(value.metadata.creationTimestamp),
-        last=_last(value) or first or moment(value.metadata.creationTimestamp),
+        first=first or valid_time(value.metadata.creationTimestamp),
+        last=_last(value) or first or valid_time(value.metadata.creationTimestamp),
     )
 
 
@@ -115,9 +115,9 @@ def _count(event: _Event) -> int:
 
 
 def _last(event: _Event) -> datetime | None:
-    if event.series is not None and (seen := moment(event.series.lastObservedTime)):
+    if event.series is not None and (seen := valid_time(event.series.lastObservedTime)):
         return seen
-    return moment(event.lastTimestamp)
+    return valid_time(event.lastTimestamp)
 
 
 def _source(event: _Event) -> str:

@@ -19,8 +19,8 @@ from console.kube.projections.common import (
     Projection,
     basics,
     decoder,
-    find,
-    unless_ending,
+    find_condition,
+    terminating_or,
 )
 from console.kube.status import Severity, Status
 
@@ -145,10 +145,10 @@ _UNSEEN = Status(Severity.PROGRESS, "Waiting")
 
 def _gateway_class(item: _GatewayClass) -> GatewayClass:
     spec = item.spec or _ClassSpec()
-    accepted = find(item.status.conditions if item.status else None, "Accepted")
+    accepted = find_condition(item.status.conditions if item.status else None, "Accepted")
     return GatewayClass(
         **basics(item.metadata),
-        status=unless_ending(item.metadata, _refused(accepted) or _ACCEPTED),
+        status=terminating_or(item.metadata, _refused(accepted) or _ACCEPTED),
         controller=spec.controllerName or "",
         description=spec.description or "",
     )
@@ -167,7 +167,7 @@ def _gateway(item: _Gateway) -> Gateway:
     spec, status = item.spec or _GatewaySpec(), item.status or _GatewayStatus()
     return Gateway(
         **basics(item.metadata),
-        status=unless_ending(item.metadata, _gateway_status(status)),
+        status=terminating_or(item.metadata, _gateway_status(status)),
         class_name=intern(spec.gatewayClassName or ""),
         addresses=tuple(a.value for a in status.addresses or () if a.value),
         listeners=tuple(f"{found.protocol}/{found.port}" for found in spec.listeners or ()),
@@ -185,10 +185,10 @@ def _gateway(item: _Gateway) -> Gateway:
 
 
 def _gateway_status(status: _GatewayStatus) -> Status:
-    refused = _refused(find(status.conditions, "Accepted"))
+    refused = _refused(find_condition(status.conditions, "Accepted"))
     if refused is not None:
         return refused
-    programmed = find(status.conditions, "Programmed")
+    programmed = find_condition(status.conditions, "Programmed")
     if programmed is None or programmed.status not in ("True", "False"):
         return Status(Severity.PROGRESS, "Waiting", programmed.text if programmed else "")
     if programmed.status == "True":
@@ -205,7 +205,7 @@ def _route(item: _Route) -> Route:
     references = [ref for rule in spec.rules or () for ref in rule.backendRefs or ()]
     return Route(
         **basics(item.metadata),
-        status=unless_ending(item.metadata, _route_status(item.status or _RouteStatus())),
+        status=terminating_or(item.metadata, _route_status(item.status or _RouteStatus())),
         hostnames=spec.hostnames or (),
         parents=_names(spec.parentRefs, item.metadata.namespace),
         backends=_names(references, item.metadata.namespace),
@@ -240,10 +240,10 @@ def _route_status(status: _RouteStatus) -> Status:
 
 
 def _parent_status(parent: _ParentStatus) -> Status:
-    refused = _refused(find(parent.conditions, "Accepted"))
+    refused = _refused(find_condition(parent.conditions, "Accepted"))
     if refused is not None:
         return refused
-    resolved = find(parent.conditions, "ResolvedRefs")
+    resolved = find_condition(parent.conditions, "ResolvedRefs")
     if resolved is not None and resolved.status == "False":
         return Status(Severity.ERROR, "Broken reference", resolved.text)
     return _ACCEPTED

@@ -6,7 +6,7 @@ import msgspec
 
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS, USERS
 from console.kube.projections.common import Decoders, Object, decoder
-from console.kube.projections.meta import utc
+from console.kube.projections.meta import as_utc
 
 
 class User(msgspec.Struct, frozen=True, gc=False):
@@ -76,8 +76,8 @@ def _user(item: _User) -> User:
         uid=meta.uid,
         labels=meta.labels or {},
         annotations=meta.annotations or {},
-        created=utc(meta.creationTimestamp),
-        deleted=utc(meta.deletionTimestamp),
+        created=as_utc(meta.creationTimestamp),
+        deleted=as_utc(meta.deletionTimestamp),
         email=spec.email,
         groups=spec.groups or (),
         state=(item.status and item.status.state) or "",
@@ -91,8 +91,8 @@ def _binding(item: _Binding) -> GlobalRoleBinding:
         name=meta.name,
         uid=meta.uid,
         labels=meta.labels or {},
-        created=utc(meta.creationTimestamp),
-        deleted=utc(meta.deletionTimestamp),
+        created=as_utc(meta.creationTimestamp),
+        deleted=as_utc(meta.deletionTimestamp),
         role=role.name,
         role_kind=role.kind,
         subjects=item.subjects or (),

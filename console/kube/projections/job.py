@@ -17,14 +17,14 @@ from console.kube.projections.common import (
     decoder,
     selector_text,
 )
-from console.kube.projections.moments import moment, seconds_between
+from console.kube.projections.moments import seconds_between, valid_time
 from console.kube.projections.workload import (
     RUNNING,
     Spec,
     Workload,
     from_template,
 )
-from console.kube.sentences import Sentence
+from console.kube.sentences import Message
 from console.kube.status import Severity, Status
 
 
@@ -115,7 +115,7 @@ class _CronJob(Object, gc=False):
 
 def _project_job(value: _Job) -> Job:
     spec, status = value.spec or _JobSpec(), value.status or _JobStatus()
-    started, ended = moment(status.startTime), _ended(status)
+    started, ended = valid_time(status.startTime), _ended(status)
     return Job(
         **from_template(value.metadata, spec, _job_status(spec, status)),
         succeeded=status.succeeded or 0,
@@ -135,9 +135,9 @@ def _ended(status: _JobStatus) -> datetime | None:
     condition.
     """
     if status.completionTime is not None:
-        return moment(status.completionTime)
+        return valid_time(status.completionTime)
     failed = [c for c in status.conditions or () if c.type == "Failed" and c.status == "True"]
-    return moment(failed[0].lastTransitionTime) if failed else None
+    return valid_time(failed[0].lastTransitionTime) if failed else None
 
 
 def _job_status(spec: _JobSpec, status: _JobStatus) -> Status:
@@ -152,7 +152,7 @@ def _job_status(spec: _JobSpec, status: _JobStatus) -> Status:
     if not status.active:
         return Status(Severity.PROGRESS, "Waiting")
     if status.failed:
-        text = Sentence("Failed pods: %(n)s", n=status.failed)
+        text = Message("Failed pods: %(n)s", n=status.failed)
         return Status(Severity.WARN, "Retrying", text)
     # Servers before 1.24 do not report the number of ready pods.
     return Status(Severity.PROGRESS, "Creating") if status.ready == 0 else RUNNING
@@ -167,8 +167,8 @@ def _project_cron(value: _CronJob) -> CronJob:
         zone=spec.timeZone or "",
         suspended=bool(spec.suspend),
         active=len(status.active or ()),
-        last_run=moment(status.lastScheduleTime),
-        last_success=moment(status.lastSuccessfulTime),
+        last_run=valid_time(status.lastScheduleTime),
+        last_success=valid_time(status.lastSuccessfulTime),
         concurrency=spec.concurrencyPolicy or "",
     )
 
@@ -177,8 +177,8 @@ def _cron_status(spec: _CronSpec, status: _CronStatus) -> Status:
     if spec.suspend:
         return Status(Severity.PAUSED, "Suspended")
     if status.active:
-        return Status(Severity.OK, "Running", Sentence("Active jobs: %(n)s", n=len(status.active)))
-    last, success = moment(status.lastScheduleTime), moment(status.lastSuccessfulTime)
+        return Status(Severity.OK, "Running", Message("Active jobs: %(n)s", n=len(status.active)))
+    last, success = valid_time(status.lastScheduleTime), valid_time(status.lastSuccessfulTime)
     # A successful run ends after its schedule time, and no job is active anymore.
     if last is not None and (success is None or success < last):
         return Status(Severity.ERROR, "Last run failed")

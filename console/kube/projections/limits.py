@@ -14,7 +14,7 @@ from console.kube.projections.common import (
     Projection,
     basics,
     decoder,
-    unless_ending,
+    terminating_or,
 )
 from console.kube.quantity import parse_quantity
 from console.kube.status import Severity, Status
@@ -105,7 +105,7 @@ def _quota(item: _Quota) -> ResourceQuota:
     full = _quota_status(texts.get(fullest, ""), shares.get(fullest))
     return ResourceQuota(
         **basics(item.metadata),
-        status=unless_ending(item.metadata, full),
+        status=terminating_or(item.metadata, full),
         requests=tuple(text for name, text in texts.items() if name not in limits),
         limits=tuple(text for name, text in texts.items() if name in limits),
         fullest=fullest,

@@ -38,7 +38,7 @@ def owner_uid(meta: ObjectMeta) -> str:
     return next((owner.uid for owner in meta.ownerReferences or () if owner.controller), "")
 
 
-def utc(value: datetime | None) -> datetime | None:
+def as_utc(value: datetime | None) -> datetime | None:
     """Return the time with a time zone. Kubernetes writes UTC, so that is the default."""
     if value is None or value.tzinfo is not None:
         return value

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 _FIRST, _LAST = 1970, 9000
 
 
-def moment(value: datetime | None) -> datetime | None:
+def valid_time(value: datetime | None) -> datetime | None:
     """Return `value` in UTC, or None if it is missing or implausible."""
     if value is None or not _FIRST < value.year < _LAST:
         return None

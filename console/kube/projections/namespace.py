@@ -18,7 +18,7 @@ from console.kube.projections.common import (
     annotation,
     basics,
     decoder,
-    find,
+    find_condition,
 )
 from console.kube.status import Severity, Status
 
@@ -100,7 +100,7 @@ def _status(namespace: _Namespace, status: _Status) -> Status:
 
 def _true(status: _Status, name: str) -> str:
     """Return the text of a condition that is true, or ""."""
-    found = find(status.conditions, name)
+    found = find_condition(status.conditions, name)
     return found.text if found is not None and found.status == "True" else ""
 
 

@@ -18,7 +18,7 @@ from console.kube.projections.common import (
     basics,
     decoder,
     selector_text,
-    unless_ending,
+    terminating_or,
 )
 from console.kube.projections.services import LoadBalancer
 from console.kube.status import Severity, Status
@@ -141,7 +141,7 @@ def _ingress(item: _Ingress) -> Ingress:
     addresses = balancer.addresses
     return Ingress(
         **basics(item.metadata),
-        status=unless_ending(item.metadata, _ACTIVE if addresses else _WAITING),
+        status=terminating_or(item.metadata, _ACTIVE if addresses else _WAITING),
         class_name=intern(spec.ingressClassName or annotation(item.metadata, CLASS_ANNOTATION)),
         hosts=tuple(dict.fromkeys(rule.host or "*" for rule in spec.rules or ())) or ("*",),
         addresses=addresses,

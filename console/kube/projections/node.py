@@ -17,11 +17,11 @@ from console.kube.projections.common import (
     Projection,
     basics,
     decoder,
-    find,
-    joined,
-    unless_ending,
+    find_condition,
+    join_reason,
+    terminating_or,
 )
-from console.kube.projections.workload import shared
+from console.kube.projections.workload import interned
 from console.kube.status import Severity, Status
 
 _ROLE, _OLD_ROLE = "node-role.kubernetes.io/", "kubernetes.io/role"
@@ -94,10 +94,10 @@ def _project(value: _Node) -> Node:
     info, amounts = status.nodeInfo or _Info(), status.allocatable or status.capacity or {}
     return Node(
         **basics(value.metadata),
-        status=shared.intern(unless_ending(value.metadata, _status(spec, status))),
-        roles=shared.intern(_roles(value.metadata.labels or {})),
+        status=interned.intern(terminating_or(value.metadata, _status(spec, status))),
+        roles=interned.intern(_roles(value.metadata.labels or {})),
         cordoned=bool(spec.unschedulable),
-        taints=shared.intern(tuple(taint.text for taint in spec.taints or ())),
+        taints=interned.intern(tuple(taint.text for taint in spec.taints or ())),
         version=intern(info.kubeletVersion),
         internal_ip=_address(status, "InternalIP"),
         external_ip=_address(status, "ExternalIP"),
@@ -131,14 +131,14 @@ _TROUBLES = {
 
 
 def _status(spec: _Spec, status: _Status) -> Status:
-    ready = find(status.conditions, "Ready")
+    ready = find_condition(status.conditions, "Ready")
     if ready is None:
         return Status(Severity.UNKNOWN, "Unknown")
     if ready.status != "True":
-        reason = joined(ready.reason, ready.message)
+        reason = join_reason(ready.reason, ready.message)
         return Status(Severity.ERROR, "Not ready", reason)
     for condition, word in _TROUBLES.items():
-        found = find(status.conditions, condition)
+        found = find_condition(status.conditions, condition)
         if found is not None and found.status == "True":
             return Status(Severity.WARN, word, found.text)
     if spec.unschedulable:

@@ -12,10 +12,10 @@ import msgspec
 
 from console.kube.gvr import PODS, Key
 from console.kube.projections.common import Decoders
-from console.kube.projections.meta import ObjectMeta, owner_of, owner_uid, utc
+from console.kube.projections.meta import ObjectMeta, as_utc, owner_of, owner_uid
 from console.kube.projections.podparts import Parts, parts_of
 from console.kube.projections.reserved import Reserved
-from console.kube.sharing import Last, Pool
+from console.kube.sharing import InternPool, LabelInterner
 from console.kube.status import Severity, Status
 
 
@@ -120,8 +120,8 @@ class _Pod(msgspec.Struct, gc=False):
 
 
 _decoder = msgspec.json.Decoder(_Pod)
-_pool = Pool()
-_labels = Last()
+_pool = InternPool()
+_labels = LabelInterner()
 
 _IMAGE_REASONS = frozenset(
     {
@@ -169,12 +169,12 @@ class Decoder:
             name=meta.name,
             uid=meta.uid,
             labels=_labels.intern(owner, meta.labels or {}),
-            created=utc(meta.creationTimestamp),
-            deleted=utc(meta.deletionTimestamp),
+            created=as_utc(meta.creationTimestamp),
+            deleted=as_utc(meta.deletionTimestamp),
             status=_pool.intern(_status(pod, node, parts)),
             ready=sum(s.ready for s in statuses),
             restarts=restarts,
-            last_restart=utc(restarted),
+            last_restart=as_utc(restarted),
             ip=status.podIP,
             owner=intern(owner_of(meta)),
             owner_uid=owner,

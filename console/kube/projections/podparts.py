@@ -9,7 +9,7 @@ import msgspec
 
 from console.kube.projections import podspec
 from console.kube.projections.reserved import Amounts, Reserved, Resources, reserved_of
-from console.kube.sharing import Pool
+from console.kube.sharing import InternPool
 
 
 class Parts(msgspec.Struct, frozen=True, gc=False):
@@ -40,7 +40,7 @@ class _Spec(podspec.PodSpec, gc=False):
 
 
 _decoder = msgspec.json.Decoder(_Spec)
-_pool = Pool()
+_pool = InternPool()
 
 
 def parts_of(raw: msgspec.Raw, pod: str) -> tuple[str, Parts]:
@@ -55,7 +55,7 @@ def parts_of(raw: msgspec.Raw, pod: str) -> tuple[str, Parts]:
         inits=len(inits),
         sidecars=tuple(c.name for c in inits if c.restartPolicy == "Always"),
         images=tuple(c.image for c in everything),
-        uses=podspec.uses(spec, everything, pod),
+        uses=podspec.referenced_objects(spec, everything, pod),
         reserved=reserved_of(containers, inits, spec.resources, spec.overhead),
     )
     return intern(spec.nodeName), _pool.intern(parts)

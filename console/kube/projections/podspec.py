@@ -1,7 +1,7 @@
 """References to other objects in the spec of a pod or pod template.
 
-`uses` (for lists and indexes) and `named` (for the page of one object) share their code, so that
-both directions of a reference agree. Only `named` includes the pod's node.
+`referenced_objects` (for lists and indexes) and `references_of` (for the page of one object) share their code, so that
+both directions of a reference agree. Only `references_of` includes the pod's node.
 https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec
 """
 
@@ -12,13 +12,13 @@ import msgspec
 
 from console.kube.projections import reserved
 from console.kube.projections.common import Present
-from console.kube.sharing import Pool
+from console.kube.sharing import InternPool
 
 SECRET, CONFIG_MAP, CLAIM = "Secret", "ConfigMap", "PersistentVolumeClaim"
 SERVICE_ACCOUNT, PRIORITY_CLASS, NODE = "ServiceAccount", "PriorityClass", "Node"
 
 
-class Named(NamedTuple):
+class PodReference(NamedTuple):
     """A reference.
 
     `how` is volume, env, env-from, pull, account, priority or node. `where` is the volume or
@@ -134,11 +134,13 @@ class WholeSpec(PodSpec, gc=False):
         return (*(self.containers or ()), *(self.initContainers or ()))
 
 
-_pool = Pool()
+_pool = InternPool()
 _Plain = tuple[str, str, str, str, bool | None]
 
 
-def uses(spec: PodSpec, containers: Iterable[Container], pod: str = "") -> tuple[str, ...]:
+def referenced_objects(
+    spec: PodSpec, containers: Iterable[Container], pod: str = ""
+) -> tuple[str, ...]:
     """Return the referenced objects as `Kind/name`, in order of first occurrence.
 
     `containers` are all containers except ephemeral ones. `pod` is the pod's name, or "" for a
@@ -148,12 +150,12 @@ def uses(spec: PodSpec, containers: Iterable[Container], pod: str = "") -> tuple
     return _pool.intern(tuple(found))
 
 
-def named(spec: WholeSpec, pod: str = "") -> Iterator[Named]:
+def references_of(spec: WholeSpec, pod: str = "") -> Iterator[PodReference]:
     """Yield every reference. An object may be referenced several times."""
     for kind, name, how, where, optional in _named(spec, spec.all, pod):
-        yield Named(kind, name, how, where, bool(optional))
+        yield PodReference(kind, name, how, where, bool(optional))
     if pod and spec.nodeName:
-        yield Named(NODE, spec.nodeName, "node")
+        yield PodReference(NODE, spec.nodeName, "node")
 
 
 # Runs for every pod in a watch, so it avoids allocations.

@@ -9,7 +9,7 @@ from console.kube.projections.common import (
     Object,
     annotation,
     decoder,
-    find,
+    find_condition,
 )
 from console.kube.projections.workload import (
     RUNNING,
@@ -17,11 +17,11 @@ from console.kube.projections.workload import (
     Meta,
     Spec,
     Workload,
-    behind,
-    cannot_create,
+    creation_failure,
     from_template,
-    scaling,
-    short_of_pods,
+    is_unobserved,
+    scaling_status,
+    unavailable_status,
 )
 from console.kube.status import Status
 
@@ -75,13 +75,13 @@ def _project(value: _ReplicaSet) -> ReplicaSet:
 
 def _status(meta: Meta, desired: int, status: _Status) -> Status:
     current, ready = status.replicas or 0, status.readyReplicas or 0
-    if failed := cannot_create(find(status.conditions, "ReplicaFailure")):
+    if failed := creation_failure(find_condition(status.conditions, "ReplicaFailure")):
         return failed
     if not desired and not current:
         return SCALED_TO_ZERO
-    if behind(meta, status.observedGeneration) or current != desired:
-        return scaling(current, desired)
-    return RUNNING if ready >= desired else short_of_pods(ready, desired)
+    if is_unobserved(meta, status.observedGeneration) or current != desired:
+        return scaling_status(current, desired)
+    return RUNNING if ready >= desired else unavailable_status(ready, desired)
 
 
 DECODERS: Decoders = {REPLICA_SETS: decoder(_ReplicaSet, _project)}

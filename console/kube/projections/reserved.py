@@ -42,7 +42,7 @@ class Reserved(NamedTuple):
         return Reserved(*(max(mine, theirs) for mine, theirs in zip(self, other, strict=True)))
 
 
-NOTHING = Reserved()
+NO_RESOURCES = Reserved()
 Quantity = str | int | float | None
 
 
@@ -76,11 +76,11 @@ def reserved_of(
 
     `whole` are the pod-level resources, `overhead` is the overhead of the runtime class.
     """
-    running = NOTHING
+    running = NO_RESOURCES
     for container in containers:
         own = _of(container.resources)
-        running = running.plus(own) if running is not NOTHING else own
-    sidecars, starting = NOTHING, NOTHING
+        running = running.plus(own) if running is not NO_RESOURCES else own
+    sidecars, starting = NO_RESOURCES, NO_RESOURCES
     for container in init_containers:
         own = _of(container.resources)
         if container.restartPolicy == "Always":
@@ -88,7 +88,7 @@ def reserved_of(
         else:
             own = own.plus(sidecars)
         starting = starting.or_more(own)
-    if starting is not NOTHING:
+    if starting is not NO_RESOURCES:
         running = running.plus(sidecars).or_more(starting)
     found = _declared(whole, running)
     return _with_overhead(found, overhead) if overhead is not None else found
@@ -96,7 +96,7 @@ def reserved_of(
 
 def _of(resources: Resources | None) -> Reserved:
     if resources is None:
-        return NOTHING
+        return NO_RESOURCES
     requests, limits = resources.requests or _NO_AMOUNTS, resources.limits or _NO_AMOUNTS
     return _container(requests.cpu, requests.memory, limits.cpu, limits.memory)
 
@@ -107,7 +107,7 @@ def _container(
     cpu: Quantity, memory: Quantity, cpu_limit: Quantity, memory_limit: Quantity
 ) -> Reserved:
     requests, limits = Amounts(cpu, memory), Amounts(cpu_limit, memory_limit)
-    return _declared(Resources(requests, limits), NOTHING)
+    return _declared(Resources(requests, limits), NO_RESOURCES)
 
 
 def _declared(resources: Resources | None, otherwise: Reserved) -> Reserved:

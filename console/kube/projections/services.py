@@ -14,11 +14,11 @@ from console.kube.projections.common import (
     Projection,
     basics,
     decoder,
-    joined,
+    join_reason,
     pairs_text,
-    unless_ending,
+    terminating_or,
 )
-from console.kube.projections.workload import ready_of
+from console.kube.projections.workload import ready_text
 from console.kube.status import Severity, Status
 
 #: https://kubernetes.io/docs/reference/labels-annotations-taints/#kubernetesioservice-name
@@ -137,7 +137,7 @@ def _service(item: _Service) -> Service:
     balancer = (item.status and item.status.loadBalancer) or LoadBalancer()
     return Service(
         **basics(item.metadata),
-        status=unless_ending(item.metadata, _service_status(spec, balancer)),
+        status=terminating_or(item.metadata, _service_status(spec, balancer)),
         type=intern(spec.type),
         cluster_ip=next(iter(spec.clusterIPs or ()), spec.clusterIP),
         external=_external(spec, balancer),
@@ -167,7 +167,9 @@ def _service_status(spec: _ServiceSpec, balancer: LoadBalancer) -> Status:
     for ingress in balancer.ingress or ():
         for port in ingress.ports or ():
             if port.error:
-                return Status(Severity.ERROR, "Port failed", joined(str(port.port), port.error))
+                return Status(
+                    Severity.ERROR, "Port failed", join_reason(str(port.port), port.error)
+                )
     if not balancer.addresses:
         return Status(Severity.PROGRESS, "Waiting for an address")
     return _ACTIVE
@@ -180,7 +182,7 @@ def _endpoint_slice(item: _EndpointSlice) -> EndpointSlice:
     ready = sum(found is None or found.ready is not False for found in staying)
     return EndpointSlice(
         **basics(item.metadata),
-        status=unless_ending(item.metadata, _slice_status(ready, len(staying))),
+        status=terminating_or(item.metadata, _slice_status(ready, len(staying))),
         service=(item.metadata.labels or {}).get(SERVICE_NAME_LABEL, ""),
         address_type=intern(item.addressType),
         ports=tuple(_endpoint_port(port) for port in item.ports or ()),
@@ -200,7 +202,7 @@ def _slice_status(ready: int, endpoints: int) -> Status:
     if ready == endpoints:
         return _ALL_READY
     severity = Severity.WARN if ready else Severity.ERROR
-    return Status(severity, "Not ready", ready_of(ready, endpoints))
+    return Status(severity, "Not ready", ready_text(ready, endpoints))
 
 
 DECODERS: Decoders = {

@@ -21,10 +21,10 @@ from console.kube.projections.common import (
     annotation,
     basics,
     decoder,
-    joined,
-    unless_ending,
+    join_reason,
+    terminating_or,
 )
-from console.kube.projections.moments import moment
+from console.kube.projections.moments import valid_time
 from console.kube.status import Severity, Status
 
 DEFAULT_ANNOTATION = "snapshot.storage.kubernetes.io/is-default-class"
@@ -123,7 +123,7 @@ _CREATING = Status(Severity.PROGRESS, "Creating")
 
 def _status(ready: bool | None, error: _Error | None) -> Status:
     if error is not None and not ready:
-        return Status(Severity.ERROR, "Failed", joined(error.message, ""))
+        return Status(Severity.ERROR, "Failed", join_reason(error.message, ""))
     return _READY if ready else _CREATING
 
 
@@ -133,12 +133,12 @@ def _snapshot(item: _Snapshot) -> VolumeSnapshot:
     size = status.restoreSize
     return VolumeSnapshot(
         **basics(item.metadata),
-        status=unless_ending(item.metadata, _status(status.readyToUse, status.error)),
+        status=terminating_or(item.metadata, _status(status.readyToUse, status.error)),
         source=source.persistentVolumeClaimName or source.volumeSnapshotContentName or "",
         content=status.boundVolumeSnapshotContentName or "",
         snapshot_class=intern(spec.volumeSnapshotClassName or ""),
         size="" if size is None else str(size),
-        taken=moment(status.creationTime),
+        taken=valid_time(status.creationTime),
     )
 
 
@@ -147,7 +147,7 @@ def _content(item: _Content) -> VolumeSnapshotContent:
     ref = spec.volumeSnapshotRef or _Reference()
     return VolumeSnapshotContent(
         **basics(item.metadata),
-        status=unless_ending(item.metadata, _status(status.readyToUse, status.error)),
+        status=terminating_or(item.metadata, _status(status.readyToUse, status.error)),
         size=status.restoreSize or 0,
         deletion_policy=intern(spec.deletionPolicy or ""),
         driver=intern(spec.driver or ""),

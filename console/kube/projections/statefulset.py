@@ -16,11 +16,11 @@ from console.kube.projections.workload import (
     Spec,
     Update,
     Workload,
-    behind,
     from_template,
-    scaling,
-    short_of_pods,
-    updated_of,
+    is_unobserved,
+    scaling_status,
+    unavailable_status,
+    updated_text,
 )
 from console.kube.status import Severity, Status
 
@@ -72,7 +72,7 @@ def _project(value: _StatefulSet) -> StatefulSet:
 
 def _status(meta: Meta, desired: int, spec: _Spec, status: _Status) -> Status:
     current, ready = status.replicas or 0, status.readyReplicas or 0
-    if behind(meta, status.observedGeneration):
+    if is_unobserved(meta, status.observedGeneration):
         return NOT_OBSERVED
     if not desired and not current:
         return SCALED_TO_ZERO
@@ -80,7 +80,7 @@ def _status(meta: Meta, desired: int, spec: _Spec, status: _Status) -> Status:
     if ready < current:
         return _missing(ready, desired, spec, status)
     if current != desired:
-        return scaling(current, desired)
+        return scaling_status(current, desired)
     return _rolling(desired, spec, status) or RUNNING
 
 
@@ -93,7 +93,7 @@ def _missing(ready: int, desired: int, spec: _Spec, status: _Status) -> Status:
     rolling = _rolling(desired, spec, status)
     if rolling is not None and ready and ready >= desired - 1:
         return rolling
-    return short_of_pods(ready, desired)
+    return unavailable_status(ready, desired)
 
 
 def _rolling(desired: int, spec: _Spec, status: _Status) -> Status | None:
@@ -104,7 +104,7 @@ def _rolling(desired: int, spec: _Spec, status: _Status) -> Status | None:
     wanted, updated = max(0, desired - partition), status.updatedReplicas or 0
     if updated >= wanted:
         return None
-    return Status(Severity.PROGRESS, "Rolling out", updated_of(updated, wanted))
+    return Status(Severity.PROGRESS, "Rolling out", updated_text(updated, wanted))
 
 
 DECODERS: Decoders = {STATEFUL_SETS: decoder(_StatefulSet, _project)}

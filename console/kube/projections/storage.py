@@ -18,8 +18,8 @@ from console.kube.projections.common import (
     annotation,
     basics,
     decoder,
-    joined,
-    unless_ending,
+    join_reason,
+    terminating_or,
 )
 from console.kube.projections.meta import ObjectMeta
 from console.kube.status import Severity, Status
@@ -142,7 +142,7 @@ def _volume(item: _Volume) -> PersistentVolume:
     claim = f"{spec.claimRef.namespace}/{spec.claimRef.name}" if spec.claimRef else ""
     return PersistentVolume(
         **basics(item.metadata),
-        status=unless_ending(item.metadata, _volume_status(status, claim)),
+        status=terminating_or(item.metadata, _volume_status(status, claim)),
         capacity=storage_amount(spec.capacity),
         access_modes=modes_text(spec.accessModes),
         reclaim_policy=intern(spec.persistentVolumeReclaimPolicy),
@@ -162,7 +162,7 @@ def _driver(spec: _VolumeSpec) -> str:
 
 
 def _volume_status(status: _VolumeStatus, claim: str) -> Status:
-    why = joined(status.reason, status.message)
+    why = join_reason(status.reason, status.message)
     match status.phase:
         case "Bound":
             return _BOUND

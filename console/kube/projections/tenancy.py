@@ -24,8 +24,8 @@ from console.kube.projections.common import (
     annotation,
     basics,
     decoder,
-    joined,
-    unless_ending,
+    join_reason,
+    terminating_or,
 )
 from console.kube.projections.meta import ObjectMeta
 from console.kube.projections.namespace import WORKSPACE_LABEL
@@ -186,7 +186,7 @@ def _made(meta: ObjectMeta, spec: _WorkspaceSpec | None, placement: _Placement) 
     clusters = tuple(cluster.name for cluster in placement.clusters or () if cluster.name)
     return Workspace(
         **basics(meta),
-        status=unless_ending(meta, _ACTIVE),
+        status=terminating_or(meta, _ACTIVE),
         manager=intern(spec.manager or ""),
         isolated=spec.networkIsolation,
         clusters=clusters,
@@ -235,12 +235,12 @@ def _login_record(item: _LoginRecord) -> LoginRecord:
         type=intern(spec.type or ""),
         provider=intern(spec.provider or ""),
         source_ip=spec.sourceIP or "",
-        user_agent=intern(joined(spec.userAgent, "")),
+        user_agent=intern(join_reason(spec.userAgent, "")),
     )
 
 
 def _login_status(spec: _LoginSpec) -> Status:
-    why = joined(spec.reason, "")
+    why = join_reason(spec.reason, "")
     if spec.success:
         return Status(Severity.OK, "Succeeded", why)
     return Status(Severity.WARN, "Failed", why)

@@ -15,12 +15,12 @@ from console.kube.projections.common import (
     selector_text,
 )
 from console.kube.projections.meta import ObjectMeta
-from console.kube.sentences import Sentence
-from console.kube.sharing import Pool
+from console.kube.sentences import Message
+from console.kube.sharing import InternPool
 from console.kube.status import Severity, Status
 
 #: Shares statuses, image lists and other values that many objects have in common.
-shared = Pool()
+interned = InternPool()
 
 
 class Workload(Projection, frozen=True, gc=False):
@@ -70,7 +70,7 @@ class Spec(msgspec.Struct, gc=False):
 
     @property
     def selected(self) -> str:
-        return shared.intern(selector_text(self.selector))
+        return interned.intern(selector_text(self.selector))
 
 
 class Update(msgspec.Struct, gc=False):
@@ -105,20 +105,20 @@ def from_template(meta: ObjectMeta, workload: Spec, status: Status) -> _FromTemp
     containers = spec.all if spec else ()
     return _FromTemplate(
         **basics(meta),
-        status=shared.intern(TERMINATING if meta.deletionTimestamp is not None else status),
-        containers=shared.intern(tuple(intern(c.name) for c in containers)),
-        images=shared.intern(tuple(c.image for c in containers if c.image)),
-        uses=podspec.uses(spec, containers) if spec else (),
+        status=interned.intern(TERMINATING if meta.deletionTimestamp is not None else status),
+        containers=interned.intern(tuple(intern(c.name) for c in containers)),
+        images=interned.intern(tuple(c.image for c in containers if c.image)),
+        uses=podspec.referenced_objects(spec, containers) if spec else (),
         selector=workload.selected,
     )
 
 
-def behind(meta: Meta, observed: int | None) -> bool:
+def is_unobserved(meta: Meta, observed: int | None) -> bool:
     """Return True if the controller has not observed the latest spec."""
     return meta.generation is not None and meta.generation > (observed or 0)
 
 
-def short_of_pods(ready: int, desired: int, unavailable: Condition | None = None) -> Status:
+def unavailable_status(ready: int, desired: int, unavailable: Condition | None = None) -> Status:
     """Return the status for too few pods; no ready pod is an error. `unavailable` is the Available
     condition.
     """
@@ -126,23 +126,23 @@ def short_of_pods(ready: int, desired: int, unavailable: Condition | None = None
     if unavailable is not None and unavailable.status == "False":
         return Status(severity, "Not available", unavailable.text)
     word = "Degraded" if ready > 0 else "Not available"
-    return Status(severity, word, ready_of(ready, desired))
+    return Status(severity, word, ready_text(ready, desired))
 
 
-def ready_of(ready: int, wanted: int) -> Sentence:
-    return Sentence("%(n)s of %(wanted)s ready", n=ready, wanted=wanted)
+def ready_text(ready: int, wanted: int) -> Message:
+    return Message("%(n)s of %(wanted)s ready", n=ready, wanted=wanted)
 
 
-def updated_of(updated: int, wanted: int) -> Sentence:
-    return Sentence("%(n)s of %(wanted)s updated", n=updated, wanted=wanted)
+def updated_text(updated: int, wanted: int) -> Message:
+    return Message("%(n)s of %(wanted)s updated", n=updated, wanted=wanted)
 
 
-def scaling(current: int, wanted: int) -> Status:
-    text = Sentence("Pods: %(n)s, desired: %(wanted)s", n=current, wanted=wanted)
+def scaling_status(current: int, wanted: int) -> Status:
+    text = Message("Pods: %(n)s, desired: %(wanted)s", n=current, wanted=wanted)
     return Status(Severity.PROGRESS, "Scaling", text)
 
 
-def cannot_create(failure: Condition | None) -> Status | None:
+def creation_failure(failure: Condition | None) -> Status | None:
     """Return the error status if the controller cannot create pods (ReplicaFailure condition), or
     None.
 
@@ -156,5 +156,5 @@ def cannot_create(failure: Condition | None) -> Status | None:
 SCALED_TO_ZERO = Status(Severity.PAUSED, "Scaled to zero")
 RUNNING = Status(Severity.OK, "Running")
 NOT_OBSERVED = Status(
-    Severity.PROGRESS, "Rolling out", Sentence("The controller has not processed the change yet")
+    Severity.PROGRESS, "Rolling out", Message("The controller has not processed the change yet")
 )

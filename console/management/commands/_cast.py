@@ -14,12 +14,12 @@ from console.kube.gvr import (
 from devcluster.sample import cast
 
 
-async def bring_cast(client: ConsoleClient, password: str) -> None:
+async def create_demo_users(client: ConsoleClient, password: str) -> None:
     """Create the missing objects; existing ones are not changed. Raise `ApiError`."""
     for manifest in cast.workspaces():
         workspace = (await create_missing(client, WORKSPACES, manifest))["metadata"]
         for project in cast.WORKSPACES[workspace["name"]]:
-            membership = cast.membership(workspace["name"], workspace["uid"])
+            membership = cast.workspace_patch(workspace["name"], workspace["uid"])
             await client.patch(NAMESPACES, membership, name=project)
     for gvr, manifests in (
         (USERS, cast.users(await hash_password(password))),

@@ -16,7 +16,7 @@ from console.draining.running import get_drains
 from console.kube.credentials import NoCluster
 from console.kube.current import get_runtime
 from console.kube.runtime import Runtime
-from console.proxying.application import has_open
+from console.proxying.application import has_opened_port
 from console.terminals.held import get_terminals
 
 log = logging.getLogger(__name__)
@@ -57,17 +57,17 @@ def run_web(host: str, port: int, ready: Callable[[Runtime], None]) -> None:
             port,
             lambda: ready(runtime),
             lambda: _wind_down(runtime),
-            _may_send_more,
+            _allows_large_body,
         )
     finally:
         runtime.stop()
 
 
-async def _may_send_more(headers: Mapping[bytes, Sequence[bytes]]) -> bool:
+async def _allows_large_body(headers: Mapping[bytes, Sequence[bytes]]) -> bool:
     """Return True if the request may have a large body: the user is signed in, or has opened this
     port.
     """
-    opened = await has_open(headers)
+    opened = await has_opened_port(headers)
     return await is_signed_in(headers) if opened is None else opened
 
 

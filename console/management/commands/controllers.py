@@ -8,14 +8,14 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from accounts.oauth.kubesphere_config import keep_read
+from accounts.oauth.kubesphere_config import read_periodically
 from console.kube import controller
 from console.kube.credentials import NoCluster
 from console.kube.current import set_runtime
 from console.kube.kubeconfig import NAMESPACE
 from console.kube.leader import Leader
 from console.kube.runtime import Runtime
-from console.metrics.standalone import Standalone
+from console.metrics.standalone import MetricsServer
 
 log = logging.getLogger(__name__)
 
@@ -48,10 +48,10 @@ class Command(BaseCommand):
         signal.signal(signal.SIGTERM, ask_to_stop)
         runtime.start()
         set_runtime(runtime)
-        runtime.spawn(keep_read(runtime))
+        runtime.spawn(read_periodically(runtime))
         leader = Leader(runtime.console, runtime.clock, name=LEASE, namespace=NAMESPACE)
         runtime.console = runtime.console.guarded(leader.check)
-        health = Standalone(lambda: leader.leading)
+        health = MetricsServer(lambda: leader.leading)
         try:
             self.listen(runtime, health, host, port)
             failed = self.work(runtime, leader, stop)
@@ -61,7 +61,7 @@ class Command(BaseCommand):
         if failed:
             raise CommandError("The controllers stopped unexpectedly. See the log above")
 
-    def listen(self, runtime: Runtime, health: Standalone, host: str, port: int | None) -> None:
+    def listen(self, runtime: Runtime, health: MetricsServer, host: str, port: int | None) -> None:
         starting = runtime.spawn(health.start(host, PORT if port is None else port))
         error = starting.result(timeout=10)
         if error is not None and port is not None:

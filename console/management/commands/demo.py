@@ -22,7 +22,7 @@ from console.kube.errors import Conflict, NotFound
 from console.kube.gvr import WORKSPACE_TEMPLATES
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
-from console.management.commands._cast import bring_cast
+from console.management.commands._cast import create_demo_users
 from console.management.commands._installing import install_into
 from console.management.commands._web import check_static_files, prepare_database, run_web
 from console.ui.clusters import HOST
@@ -48,7 +48,7 @@ class Command(BaseCommand):
         check_static_files()
         state = prepare_state_dir()
         # A persistent key, so that users stay signed in after a restart.
-        settings.SECRET_KEY = kept_secret(state / "secret_key")
+        settings.SECRET_KEY = persistent_secret(state / "secret_key")
         make_first_client(config_path())
         prepare_database()
         cluster = DevCluster(state / "cluster", world=True, churn=churn)
@@ -72,7 +72,7 @@ class Command(BaseCommand):
                 client = ConsoleClient(admin)
                 tokens = await install_into(client, admin_password=PASSWORD)
                 await make_workspaces(client)
-                await bring_cast(client, PASSWORD)
+                await create_demo_users(client, PASSWORD)
                 return tokens
             finally:
                 await admin.close()
@@ -134,7 +134,7 @@ def prepare_state_dir() -> Path:
     return state
 
 
-def kept_secret(path: Path) -> str:
+def persistent_secret(path: Path) -> str:
     if not path.exists():
         path.touch(mode=0o600)
         path.write_text(secrets.token_urlsafe(48))

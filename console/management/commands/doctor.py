@@ -18,8 +18,8 @@ from console.kube.runtime import Runtime
 from console.proxying.address import ProxyBase
 from console.ui.registry import kinds
 from rbac.authorizer import SOURCES
-from rbac.comparing import Disagreement, compare, questions
-from workspaces.leftovers import leftovers
+from rbac.comparing import Disagreement, compare, random_questions
+from workspaces.leftovers import kubesphere_findings
 
 #: Seconds to wait for each resource type.
 TIMEOUT = 60.0
@@ -43,7 +43,7 @@ class Command(BaseCommand):
         runtime.start()
         try:
             asked, found = runtime.spawn(_examine(runtime, **_chosen(options))).result()
-            left = runtime.spawn(leftovers(runtime)).result()
+            left = runtime.spawn(kubesphere_findings(runtime)).result()
         except ApiError as error:
             raise CommandError(f"The cluster is not available: {error}") from error
         finally:
@@ -62,7 +62,7 @@ class Command(BaseCommand):
                 "BASE_URL is a node of the cluster, so programs on other ports of the node receive the "
                 "console's cookies. Use a separate host name for the console"
             )
-        missing = without_address(settings.PROXY_BASE)
+        missing = unresolvable_host(settings.PROXY_BASE)
         if missing:
             raise CommandError(
                 f"{missing} does not resolve. Each open port has a host name below PROXY_BASE_URL, "
@@ -75,7 +75,7 @@ class Command(BaseCommand):
 
 def configuration() -> Iterator[str]:
     """Yield the source of each `authentication` setting, and the problems of the configuration."""
-    found, beneath = options(), kubesphere_config.found()
+    found, beneath = options(), kubesphere_config.current_config()
     places = {FILE: str(config_path()), CLUSTER: kubesphere_config.SOURCE}
     sources = dict(found.sources)
     if found.identity_providers is not None:
@@ -100,7 +100,7 @@ def is_node(runtime: Runtime, host: str) -> bool:
     return any(host in (node.name, node.internal_ip, node.external_ip) for node in nodes)
 
 
-def without_address(base: ProxyBase | None) -> str:
+def unresolvable_host(base: ProxyBase | None) -> str:
     """Return a host name below `base` that DNS doesn't resolve, or "" if names resolve.
 
     Browsers resolve names below `localhost` themselves. The settings check that the host differs
@@ -117,14 +117,14 @@ def without_address(base: ProxyBase | None) -> str:
 
 
 def _chosen(options: dict[str, Any]) -> dict[str, int]:
-    return {"count": max(0, options["questions"]), "seed": options["seed"]}
+    return {"count": max(0, options["random_questions"]), "seed": options["seed"]}
 
 
 async def _examine(runtime: Runtime, *, count: int, seed: int) -> tuple[int, list[Disagreement]]:
     """Return the number of comparisons and the disagreements."""
-    await kubesphere_config.look(runtime.console, runtime.clock, TIMEOUT)
+    await kubesphere_config.read_config(runtime.console, runtime.clock, TIMEOUT)
     for gvr in (*SOURCES, NAMESPACES, NODES):
         if not await runtime.wait_synced(gvr, timeout=TIMEOUT):
             raise CommandError(f"{gvr.qualified} could not be listed within {TIMEOUT:g} s")
-    asked = questions(runtime, (kind.gvr for kind in kinds), count, seed)
+    asked = random_questions(runtime, (kind.gvr for kind in kinds), count, seed)
     return len(asked), await compare(runtime, asked)

@@ -15,17 +15,17 @@ from console.pages.kubesphere.views import (
     container_terminal,
     default_cluster,
     kind_page,
-    same_names,
+    redirect_same_args,
     workspace_page,
 )
 from console.pages.kubesphere.words import (
-    NOWHERE,
     OF_CLUSTER,
     OF_DEVOPS,
     OF_PROJECT,
     OF_WORKSPACE,
     TABS,
-    Words,
+    UNSUPPORTED,
+    SegmentMap,
 )
 from console.ui.clusters import clusters
 from console.ui.kind import segment_of
@@ -57,7 +57,7 @@ class _Default(StringConverter):
         return value
 
 
-def _one_of(words: Words) -> type[StringConverter]:
+def _one_of(words: SegmentMap) -> type[StringConverter]:
     return type("_OneOf", (StringConverter,), {"regex": "|".join(map(re.escape, words))})
 
 
@@ -107,12 +107,20 @@ _BELOW = (
 )
 
 urlpatterns = [
-    path("access/accounts/<object_name:name>", same_names, {"to": "accounts:administration:show"}),
-    path("access/roles/<object_name:name>", same_names, {"to": "access:role", "level": "global"}),
-    path("access/workspaces", same_names, {"to": "workspace_list"}),
-    path("settings/third-login", same_names, {"to": "accounts:federation:providers"}),
-    *(path(word, same_names, {"to": "home"}) for word in NOWHERE),
-    *(path(f"{word}/<path:rest>", same_names, {"to": "home"}) for word in NOWHERE),
+    path(
+        "access/accounts/<object_name:name>",
+        redirect_same_args,
+        {"to": "accounts:administration:show"},
+    ),
+    path(
+        "access/roles/<object_name:name>",
+        redirect_same_args,
+        {"to": "access:role", "level": "global"},
+    ),
+    path("access/workspaces", redirect_same_args, {"to": "workspace_list"}),
+    path("settings/third-login", redirect_same_args, {"to": "accounts:federation:providers"}),
+    *(path(word, redirect_same_args, {"to": "home"}) for word in UNSUPPORTED),
+    *(path(f"{word}/<path:rest>", redirect_same_args, {"to": "home"}) for word in UNSUPPORTED),
     path("workspaces/<dns_label:workspace>/<workspace_word:word>", workspace_page),
     path("workspaces/<dns_label:workspace>/<workspace_word:word>/<path:rest>", workspace_page),
     path("terminal/kubectl/<cluster:cluster>", kind_page, _IN_CLUSTER),

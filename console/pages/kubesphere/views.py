@@ -11,7 +11,7 @@ from console.pages.kubesphere.words import (
     OF_WORKSPACE,
     OF_WORKSPACE_PROJECT,
     TABS,
-    Words,
+    SegmentMap,
 )
 from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.http import ConsoleRequest
@@ -30,7 +30,7 @@ _FILTERS = {"keyword": "q", "labelSelector": "label", "name": "q", "namespace": 
 @page("GET")
 async def kind_page(
     request: ConsoleRequest,
-    words: Words,
+    words: SegmentMap,
     word: str = "overview",
     cluster: Cluster | None = None,
     workspace: str = "",
@@ -91,7 +91,7 @@ async def workspace_page(
 
 
 @page("GET")
-async def same_names(
+async def redirect_same_args(
     request: ConsoleRequest, to: str, rest: str = "", **names: str
 ) -> HttpResponse:
     """Redirect to the page `to`, which takes the same arguments."""

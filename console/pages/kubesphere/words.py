@@ -22,7 +22,7 @@ from console.kube.gvr import (
 )
 from console.ui.kind import segment_of
 
-Words = Mapping[str, str]
+SegmentMap = Mapping[str, str]
 
 _ANYWHERE = {
     "base-info": "",
@@ -32,7 +32,7 @@ _ANYWHERE = {
 }
 
 #: `/clusters/{cluster}/{word}`
-OF_CLUSTER: Words = MappingProxyType(
+OF_CLUSTER: SegmentMap = MappingProxyType(
     {
         **_ANYWHERE,
         "alert-rules": "clusterrulegroups.alerting.kubesphere.io",
@@ -56,7 +56,7 @@ OF_CLUSTER: Words = MappingProxyType(
 )
 
 #: `…/projects/{project}/{word}`
-OF_PROJECT: Words = MappingProxyType(
+OF_PROJECT: SegmentMap = MappingProxyType(
     {
         **_ANYWHERE,
         "alert-rules": "rulegroups.alerting.kubesphere.io",
@@ -75,7 +75,7 @@ OF_PROJECT: Words = MappingProxyType(
 )
 
 #: `…/devops/{project}/{word}`
-OF_DEVOPS: Words = MappingProxyType(
+OF_DEVOPS: SegmentMap = MappingProxyType(
     {
         "base-info": "",
         "cd": "applications.gitops.kubesphere.io",
@@ -91,7 +91,7 @@ OF_DEVOPS: Words = MappingProxyType(
 OF_WORKSPACE_PROJECT = frozenset({"base-info", "members", "quota", "quotas"})
 
 #: `/workspaces/{workspace}/{word}`: names of URL patterns.
-OF_WORKSPACE: Words = MappingProxyType(
+OF_WORKSPACE: SegmentMap = MappingProxyType(
     {
         "apps": "workspace",
         "base-info": "workspace_settings",
@@ -104,7 +104,7 @@ OF_WORKSPACE: Words = MappingProxyType(
 )
 
 #: Tabs of an object; "" is the first tab.
-TABS: Words = MappingProxyType(
+TABS: SegmentMap = MappingProxyType(
     {
         "data": "",
         "env": "",
@@ -119,7 +119,7 @@ TABS: Words = MappingProxyType(
 )
 
 #: Top-level pages without an equivalent, redirected to the start page.
-NOWHERE = (
+UNSUPPORTED = (
     "404",
     "apps",
     "apps-manage",

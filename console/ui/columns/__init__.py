@@ -17,12 +17,12 @@ for sorting (`sort_key`) and for exports (`plain`).
 
 from console.ui.columns.base import Align, Column, Plain, SortKey
 from console.ui.columns.links import (
-    ANYWHERE,
+    ANY_KIND,
     BY_KIND,
     LinkColumn,
+    LinkTarget,
     LinkText,
     OwnerColumn,
-    Target,
     target_of,
     target_url,
 )
@@ -42,10 +42,10 @@ from console.ui.columns.texts import (
     WordColumn,
 )
 from console.ui.columns.times import AgeColumn, DurationColumn
-from console.ui.columns.usage import UsageColumn, UsageText, UsedBy, told
+from console.ui.columns.usage import UsageColumn, UsageText, UsedBy, with_usage
 
 __all__ = [
-    "ANYWHERE",
+    "ANY_KIND",
     "BY_KIND",
     "AgeColumn",
     "Align",
@@ -56,6 +56,7 @@ __all__ = [
     "ImagesColumn",
     "IpColumn",
     "LinkColumn",
+    "LinkTarget",
     "LinkText",
     "ListColumn",
     "ListText",
@@ -72,7 +73,6 @@ __all__ = [
     "SortKey",
     "StatusColumn",
     "StatusText",
-    "Target",
     "TextColumn",
     "UsageColumn",
     "UsageText",
@@ -80,5 +80,5 @@ __all__ = [
     "WordColumn",
     "target_of",
     "target_url",
-    "told",
+    "with_usage",
 ]

@@ -11,7 +11,7 @@ from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.columns.texts import TextColumn
 from console.ui.links import list_url, object_url
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 _by_kind: dict[str, str] = {}
 _cluster_scoped: set[str] = set()
@@ -19,10 +19,10 @@ _cluster_scoped: set[str] = set()
 #: This is a live view, which includes kinds that are registered later.
 BY_KIND: Collection[str] = _by_kind.values()
 #: Marks columns that may link to any kind. Rows with such a cell are not shared between users.
-ANYWHERE = ("*",)
+ANY_KIND = ("*",)
 
 
-class Target(NamedTuple):
+class LinkTarget(NamedTuple):
     """Reference to an object by the URL segment of its kind. `namespace` is "" for cluster-scoped
     kinds.
     """
@@ -32,7 +32,7 @@ class Target(NamedTuple):
     name: str
 
 
-class Linked(NamedTuple):
+class ResolvedLink(NamedTuple):
     """The link of a name for one user.
 
     `url` is "" if no page is available to the user. `missing` is True if the object does not
@@ -45,7 +45,7 @@ class Linked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LinkText:
-    """The text and link of a cell. See `Linked` for `url` and `missing`."""
+    """The text and link of a cell. See `ResolvedLink` for `url` and `missing`."""
 
     text: str
     url: str
@@ -59,29 +59,29 @@ class LinkColumn(TextColumn):
     - `get`: returns the text.
     - `to`: returns the object, or None if it has no page. The default is the cluster-scoped
       object named like the text.
-    - `leads_to`: segments of all possible kinds, or `ANYWHERE`.
+    - `leads_to`: segments of all possible kinds, or `ANY_KIND`.
     - `linked`: the resolved link of one row, see `console.ui.linked`.
     """
 
-    to: Callable[[Any], Target | None] | None = None
+    to: Callable[[Any], LinkTarget | None] | None = None
     leads_to: Collection[str]
-    linked: Linked = Linked()
+    linked: ResolvedLink = ResolvedLink()
     template: ClassVar[str] = "ui/cells/link.html"
 
-    def target(self, entry: Entry[Any]) -> Target | None:
+    def target(self, entry: Entry[Any]) -> LinkTarget | None:
         if self.to is None:
             [segment], name = self.leads_to, self.get(entry.projection)
-            return Target(segment, "", name) if name else None
+            return LinkTarget(segment, "", name) if name else None
         found = self.to(entry.projection)
         # Permissions on undeclared kinds were not compared between the users who share the row.
-        known = found is not None and (self.leads_to == ANYWHERE or found.segment in self.leads_to)
+        known = found is not None and (self.leads_to == ANY_KIND or found.segment in self.leads_to)
         return found if known else None
 
     def value(self, entry: Entry[Any]) -> LinkText:
-        return LinkText(visible(self.get(entry.projection)), *self.linked)
+        return LinkText(escape_invisible(self.get(entry.projection)), *self.linked)
 
 
-def target_url(cluster: str, target: Target) -> str:
+def target_url(cluster: str, target: LinkTarget) -> str:
     """Return the URL of the object's page, or of the list if the target has no name. Return "" for
     an invalid object name, which untrusted data may contain.
     """
@@ -92,14 +92,14 @@ def target_url(cluster: str, target: Target) -> str:
     return object_url(cluster, target.segment, Key(target.namespace, target.name))
 
 
-def find_by_kind(word: str, segment: str, *, namespaced: bool) -> None:
+def register_kind(word: str, segment: str, *, namespaced: bool) -> None:
     """Register the segment for references such as `Kind/name`."""
     _by_kind[word] = segment
     if not namespaced:
         _cluster_scoped.add(word)
 
 
-def target_of(reference: str, namespace: str) -> Target | None:
+def target_of(reference: str, namespace: str) -> LinkTarget | None:
     """Return the object of a `Kind/name` reference in a namespace, or None if the kind is not
     registered.
     """
@@ -107,7 +107,7 @@ def target_of(reference: str, namespace: str) -> Target | None:
     segment = _by_kind.get(kind)
     if segment is None or not name:
         return None
-    return Target(segment, "" if kind in _cluster_scoped else namespace, name)
+    return LinkTarget(segment, "" if kind in _cluster_scoped else namespace, name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,4 +118,6 @@ class OwnerColumn(LinkColumn):
     label: str | Promise = _("Managed by")
     priority: int = 4
     leads_to: Collection[str] = BY_KIND
-    to: Callable[[Any], Target | None] | None = lambda item: target_of(item.owner, item.namespace)
+    to: Callable[[Any], LinkTarget | None] | None = lambda item: target_of(
+        item.owner, item.namespace
+    )

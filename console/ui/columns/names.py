@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from console.kube.store import Entry
 from console.ui.columns.base import Column
 from console.ui.names import SplitName, split_name
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class NamespaceColumn(Column):
     priority: int = 2
 
     def value(self, entry: Entry[Any]) -> str:
-        return visible(entry.key.namespace)
+        return escape_invisible(entry.key.namespace)
 
     def plain(self, entry: Entry[Any]) -> str:
         return entry.key.namespace

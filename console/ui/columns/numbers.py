@@ -9,7 +9,7 @@ from console.kube.quantity import parse_quantity
 from console.kube.store import Entry
 from console.ui.amounts import bytes_text, cores_text, number_text
 from console.ui.columns.base import Align, Column, by_id
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +77,7 @@ class QuantityColumn(Column):
     def value(self, entry: Entry[Any]) -> str:
         text = self.get(entry.projection)
         amount = parse_quantity(text)
-        return visible(text) if amount is None else _TEXTS[self.unit](amount)
+        return escape_invisible(text) if amount is None else _TEXTS[self.unit](amount)
 
     def plain(self, entry: Entry[Any]) -> str:
         return self.get(entry.projection)

@@ -11,7 +11,7 @@ from console.kube.projections.definition import PrinterColumn
 from console.kube.store import Entry
 from console.ui.columns.base import Column, Plain
 from console.ui.columns.texts import NO, YES
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class PrintedColumn(Column):
         if isinstance(found, datetime):
             return f"{found:%Y-%m-%d\N{NO-BREAK SPACE}%H:%M}"
         if isinstance(found, str):
-            return visible(found)
+            return escape_invisible(found)
         return f"{found:,}"
 
     def plain(self, entry: Entry[Any]) -> Plain:

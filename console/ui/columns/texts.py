@@ -12,7 +12,7 @@ from django.utils.translation import pgettext_lazy
 
 from console.kube.store import Entry
 from console.ui.columns.base import Column, by_id
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 YES, NO = pgettext_lazy("answer", "Yes"), pgettext_lazy("answer", "No")
 
@@ -25,7 +25,7 @@ class TextColumn(Column):
     order: Callable[[Any], Any] | None = None
 
     def value(self, entry: Entry[Any]) -> object:
-        return visible(self.get(entry.projection))
+        return escape_invisible(self.get(entry.projection))
 
     def plain(self, entry: Entry[Any]) -> str:
         return self.get(entry.projection)
@@ -49,7 +49,7 @@ class WordColumn(TextColumn):
 
     def value(self, entry: Entry[Any]) -> str | Promise:
         word = self.get(entry.projection)
-        return self.words.get(word) or visible(word)
+        return self.words.get(word) or escape_invisible(word)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ class ListColumn(Column):
     template: ClassVar[str] = "ui/cells/list.html"
 
     def value(self, entry: Entry[Any]) -> ListText:
-        texts = [visible(text) for text in self.get(entry.projection)]
+        texts = [escape_invisible(text) for text in self.get(entry.projection)]
         more = len(texts) - self.most
         return ListText(", ".join(texts[: self.most]), max(0, more), ", ".join(texts))
 

@@ -5,18 +5,18 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, ClassVar, Literal
 
-from console.kube.metricslist import Used
+from console.kube.metricslist import ResourceUsage
 from console.kube.quantity import parse_quantity
 from console.kube.store import Entry
 from console.ui.amounts import bytes_text, cores_text
 from console.ui.columns.base import Align, Column
-from console.ui.pressure import pressure
+from console.ui.pressure import usage_severity
 
 #: Returns the usage of an object, or None if it is not measured.
-UsedBy = Callable[[Entry[Any]], Used | None]
+UsedBy = Callable[[Entry[Any]], ResourceUsage | None]
 
 
-def _nobody_knows(entry: Entry[Any]) -> Used | None:
+def _nobody_knows(entry: Entry[Any]) -> ResourceUsage | None:
     return None
 
 
@@ -36,12 +36,12 @@ class UsageText:
 
     @property
     def pressure(self) -> str:
-        return pressure(self.percent)
+        return usage_severity(self.percent)
 
 
 @dataclass(frozen=True, kw_only=True)
 class UsageColumn(Column):
-    """The latest measurement of metrics-server. Requires `told` to set the measurements.
+    """The latest measurement of metrics-server. Requires `with_usage` to set the measurements.
 
     - `whole`: returns the capacity as a Kubernetes quantity.
     - `after`: ID of the column to the left.
@@ -84,7 +84,7 @@ class UsageColumn(Column):
         return used.cpu if self.amount == "cpu" else used.memory
 
 
-def told(columns: Sequence[Column], used: UsedBy) -> tuple[Column, ...]:
+def with_usage(columns: Sequence[Column], used: UsedBy) -> tuple[Column, ...]:
     """Return the columns, with `used` set on all usage columns."""
     return tuple(
         replace(column, used=used) if isinstance(column, UsageColumn) else column

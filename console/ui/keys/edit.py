@@ -16,22 +16,36 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.errors import Overtaken
+from console.kube.errors import ChangedConcurrently
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Done, Outcome, Page, Permission
+from console.ui.actions import (
+    Action,
+    ActionContext,
+    ActionPage,
+    ActionSucceeded,
+    Outcome,
+    Permission,
+)
 from console.ui.decisions import Refused
 from console.ui.facts import Fact
 from console.ui.forms import ConsoleForm
 from console.ui.keys.form import MOST, KeysForm
-from console.ui.keys.users import groups_of, offers_of, sees_all, workloads
-from console.ui.keys.values import BINARY, Shown, contents_of, digest_of, shown_of, written
+from console.ui.keys.users import groups_of, restart_offers, sees_all, workloads
+from console.ui.keys.values import (
+    BINARY,
+    DisplayedValue,
+    data_patch,
+    decoded_data,
+    digest_of,
+    displayed_values,
+)
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl_patch
 from console.ui.links import object_url
 from console.ui.statuses import wants_status
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: Maximum length of a value in a kubectl command, and the text that replaces longer values.
 _SHORT, _ELIDED = 200, "VALUE"
@@ -65,7 +79,7 @@ class EditKeys(Action):
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         owner = subject.entry.projection.owner
         text = _("This object is managed by %(owner)s, which may revert your changes.")
-        return [text % {"owner": visible(owner)}] if owner else []
+        return [text % {"owner": escape_invisible(owner)}] if owner else []
 
     def extra_html(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
         context = {"groups": groups_of(subject), "known": sees_all(subject)}
@@ -80,13 +94,13 @@ class EditKeys(Action):
             raise Refused(text)
         found = None
         if data is None:
-            found = list(shown_of(subject.live, secret=self.secret))
+            found = list(displayed_values(subject.live, secret=self.secret))
             if len(found) > MOST:
                 text = _(
                     "This object has more than %(most)s keys. Edit the object as YAML instead."
                 )
                 raise Refused(text % {"most": MOST})
-        return KeysForm(data, found, offers_of(subject) if data is not None else ())
+        return KeysForm(data, found, restart_offers(subject) if data is not None else ())
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         changed: Mapping[str, bytes | None] = data.get("changed") or {"KEY": _ELIDED.encode()}
@@ -94,7 +108,7 @@ class EditKeys(Action):
         return kubectl_patch(kind.gvr, key, told)
 
     def _displayed_patch(
-        self, changed: Mapping[str, bytes | None], shown: Mapping[str, Shown]
+        self, changed: Mapping[str, bytes | None], shown: Mapping[str, DisplayedValue]
     ) -> Mapping[str, Mapping[str, str | None]]:
         """Return the patch to display. Secret and long values are replaced."""
         if self.secret:
@@ -105,32 +119,32 @@ class EditKeys(Action):
             return {name: part for name, part in parts.items() if part}
         binary = [key for key, one in shown.items() if one.how == BINARY]
         now = {"data": dict.fromkeys(shown.keys() - binary), "binaryData": dict.fromkeys(binary)}
-        patch = written(changed, now, secret=False)
+        patch = data_patch(changed, now, secret=False)
         return {
             name: {key: _short(value) for key, value in part.items()}
             for name, part in patch.items()
         }
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         await context.patch_with_retry(partial(self._body, context.data))
         text = _("Saved the keys of %(kind)s %(name)s.") % context.message_values
         offers = context.data["offers"]
         if not offers or wants_status(context.request):
-            return Done(text)
+            return ActionSucceeded(text)
         url = object_url(context.access.cluster.name, context.kind.segment, context.key)
-        return Page("console/keys_saved.html", {"text": text, "offers": offers, "url": url})
+        return ActionPage("console/keys_saved.html", {"text": text, "offers": offers, "url": url})
 
     def _body(self, data: Mapping[str, Any], found: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the patch. Raise `Overtaken` if a value was changed in the meantime."""
-        shown: Mapping[str, Shown] = data["shown"]
+        """Return the patch. Raise `ChangedConcurrently` if a value was changed in the meantime."""
+        shown: Mapping[str, DisplayedValue] = data["shown"]
         changed: Mapping[str, bytes | None] = data["changed"]
-        there = contents_of(found, secret=self.secret)
+        there = decoded_data(found, secret=self.secret)
         pending = {key: new for key, new in changed.items() if there.get(key) != new}
         for key in pending:
             before = shown[key].digest if key in shown else None
             if (digest_of(there[key]) if key in there else None) != before:
-                raise Overtaken(key)
-        return written(pending, found, secret=self.secret)
+                raise ChangedConcurrently(key)
+        return data_patch(pending, found, secret=self.secret)
 
 
 def _short(value: str | None) -> str | None:

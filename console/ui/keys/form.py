@@ -15,10 +15,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.sealing import NotOurs, seal, unseal
+from console.sealing import DecryptionError, decrypt, encrypt
 from console.ui.amounts import bytes_text
 from console.ui.forms import CheckField, ConsoleForm, TextField
-from console.ui.keys.users import Offer
+from console.ui.keys.users import RestartOffer
 from console.ui.keys.values import (
     BINARY,
     HIDDEN,
@@ -26,11 +26,11 @@ from console.ui.keys.values import (
     LONG,
     TEXT,
     UNSEEN,
-    Shown,
+    DisplayedValue,
     digest_of,
     is_key,
 )
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: Maximum number of existing keys per page and of new keys per request. Each has a file field, and
 #: Django accepts 100 files per request.
@@ -38,7 +38,7 @@ MOST, MOST_NEW = 64, 24
 #: Number of empty rows for new keys.
 EMPTY_ROWS = 2
 #: Replaced by the row number in the row that scripts copy.
-ANY = "any"
+TEMPLATE_ROW = "any"
 _PURPOSE = "keys that a page has shown"
 _HOW: Mapping[str, str | Promise] = {
     HIDDEN: gettext_lazy("The value is hidden. Leave this field empty to keep the current value."),
@@ -51,14 +51,14 @@ _HOW: Mapping[str, str | Promise] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class KeyRow:
     """A row of the form. `shown` is None for a new key.
 
     Fields that the row does not have are None. `again` is True if a file was selected: browsers
     do not keep it, so the user must select it again.
     """
 
-    shown: Shown | None
+    shown: DisplayedValue | None
     name: forms.BoundField | None
     value: forms.BoundField | None
     file: forms.BoundField
@@ -95,8 +95,8 @@ class KeysForm(ConsoleForm):
     def __init__(
         self,
         data: QueryDict | None,
-        found: Sequence[Shown] | None,
-        offers: Sequence[Offer] = (),
+        found: Sequence[DisplayedValue] | None,
+        offers: Sequence[RestartOffer] = (),
     ) -> None:
         #: None if the sealed original values in the submitted data are invalid.
         self.found = (
@@ -111,25 +111,25 @@ class KeysForm(ConsoleForm):
 
     def _make_fields(self) -> None:
         for n, shown in enumerate(self.found or ()):
-            label = visible(shown.key)
+            label = escape_invisible(shown.key)
             if shown.how in (TEXT, HIDDEN):
                 self.fields[f"value-{n}"] = _value(shown.text, label)
             self.fields[f"file-{n}"] = _file(label)
             self.fields[f"remove-{n}"] = CheckField(label=_("Remove"))
-        for name in (*self._new, ANY):
+        for name in (*self._new, TEMPLATE_ROW):
             self.fields[f"new-key-{name}"] = TextField(label=_("New key"), required=False)
             self.fields[f"new-value-{name}"] = _value("", _("New value"))
             self.fields[f"new-file-{name}"] = _file(_("New value"))
 
     @property
-    def known_lines(self) -> Iterator[Line]:
+    def known_lines(self) -> Iterator[KeyRow]:
         for n, shown in enumerate(self.found or ()):
             value = self[f"value-{n}"] if f"value-{n}" in self.fields else None
             again = bool(self.files.get(f"file-{n}"))
-            yield Line(shown, None, value, self[f"file-{n}"], self[f"remove-{n}"], again)
+            yield KeyRow(shown, None, value, self[f"file-{n}"], self[f"remove-{n}"], again)
 
     @property
-    def new_lines(self) -> Iterator[Line]:
+    def new_lines(self) -> Iterator[KeyRow]:
         return map(self._new_line, self._new)
 
     @property
@@ -138,14 +138,14 @@ class KeysForm(ConsoleForm):
         return int(self._new[-1]) + 1
 
     @property
-    def any_line(self) -> Line:
+    def any_line(self) -> KeyRow:
         """The row that scripts copy."""
-        return self._new_line(ANY)
+        return self._new_line(TEMPLATE_ROW)
 
-    def _new_line(self, name: str) -> Line:
+    def _new_line(self, name: str) -> KeyRow:
         key, value, file = (self[f"new-{part}-{name}"] for part in ("key", "value", "file"))
         again = bool(self.files.get(f"new-file-{name}"))
-        return Line(None, key, value, file, None, again)
+        return KeyRow(None, key, value, file, None, again)
 
     def clean(self) -> dict[str, Any]:
         given = self.cleaned_data
@@ -182,7 +182,7 @@ class KeysForm(ConsoleForm):
         shown_keys = {shown.key: shown for shown in self.found}
         return {**given, "changed": changed, "shown": shown_keys, "offers": self._offers}
 
-    def _content(self, value: str, file: str, shown: Shown | None) -> bytes | None:
+    def _content(self, value: str, file: str, shown: DisplayedValue | None) -> bytes | None:
         """Return the entered or uploaded value, or None."""
         given = self.cleaned_data
         typed = (given.get(value) or "").replace("\r\n", "\n").encode()
@@ -218,7 +218,7 @@ class KeysForm(ConsoleForm):
                 "“%(key)s” is not a valid key. Use up to 253 letters, digits, “-”, “_”, and “.”, and "
                 "don't start with two dots."
             )
-            self.add_error(field, text % {"key": visible(key)})
+            self.add_error(field, text % {"key": escape_invisible(key)})
             return "", None
         return key, content if content is not None else b""
 
@@ -252,16 +252,16 @@ def _file(label: str) -> forms.FileField:
     )
 
 
-def _sealed(found: Sequence[Shown]) -> str:
+def _sealed(found: Sequence[DisplayedValue]) -> str:
     """Encrypt the original values, so that the hashes of secret values can't be attacked by
     guessing.
     """
     rows = [astuple(replace(shown, text="")) for shown in found]
-    return seal(json.dumps(rows).encode(), _PURPOSE)
+    return encrypt(json.dumps(rows).encode(), _PURPOSE)
 
 
-def _opened(sealed: str) -> list[Shown] | None:
+def _opened(sealed: str) -> list[DisplayedValue] | None:
     try:
-        return [Shown(*row) for row in json.loads(unseal(sealed, _PURPOSE))]
-    except NotOurs:
+        return [DisplayedValue(*row) for row in json.loads(decrypt(sealed, _PURPOSE))]
+    except DecryptionError:
         return None

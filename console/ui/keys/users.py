@@ -11,18 +11,18 @@ from console.ui.links import bulk_url, list_url
 from console.ui.registry import kinds
 from console.ui.relations.owning import owner_types
 from console.ui.relations.references import references
-from console.ui.relations.seeing import Group, Seeing
+from console.ui.relations.seeing import ObjectGroup, VisibleType
 from console.ui.relations.usedby import used_by
 from console.ui.relations.words import how_text
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: Maximum number of workloads to list per kind.
 MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class RestartOffer:
     """A restart of several workloads of a kind. `keys` are the values for the bulk action page."""
 
     label: str
@@ -55,27 +55,27 @@ def _hows(subject: Subject, gvr: GVR, entry: Entry[Any]) -> list[tuple[str, str]
     return [(ref.how, ref.where) for ref in found if (ref.gvr, ref.key) == target]
 
 
-def groups_of(subject: Subject) -> list[Group]:
+def groups_of(subject: Subject) -> list[ObjectGroup]:
     """Return the workloads with the way each of them uses the object."""
-    return [_group(Seeing(subject, gvr), found) for gvr, found in _users(subject)]
+    return [_group(VisibleType(subject, gvr), found) for gvr, found in _users(subject)]
 
 
-def _group(seeing: Seeing, found: list[Entry[Any]]) -> Group:
+def _group(seeing: VisibleType, found: list[Entry[Any]]) -> ObjectGroup:
     group = seeing.group(found, first=0)
     lines = []
     for entry in sorted(found, key=lambda one: one.key)[:MOST]:
         hows = dict.fromkeys(how_text(*how) for how in _hows(seeing.subject, seeing.gvr, entry))
         lines.append(seeing.line(entry, ", ".join(hows)))
-    return Group(group.title, group.total, tuple(lines))
+    return ObjectGroup(group.title, group.total, tuple(lines))
 
 
 def sees_all(subject: Subject) -> bool:
     """Return True if the user may see all workloads, so that an empty result is reliable."""
-    seen = [Seeing(subject, gvr) for gvr in workloads()]
+    seen = [VisibleType(subject, gvr) for gvr in workloads()]
     return all(one.informer is not None and one.sees_all(subject.key.namespace) for one in seen)
 
 
-def offers_of(subject: Subject) -> list[Offer]:
+def restart_offers(subject: Subject) -> list[RestartOffer]:
     """Return the restarts that the user may perform on workloads whose pods read the data."""
     return [
         offer
@@ -85,7 +85,7 @@ def offers_of(subject: Subject) -> list[Offer]:
     ]
 
 
-def _offer(subject: Subject, kind: ResourceKind, found: list[Entry[Any]]) -> Offer | None:
+def _offer(subject: Subject, kind: ResourceKind, found: list[Entry[Any]]) -> RestartOffer | None:
     restart = kind.actions_by_name.get("restart")
     if restart is None:
         return None
@@ -100,11 +100,11 @@ def _offer(subject: Subject, kind: ResourceKind, found: list[Entry[Any]]) -> Off
         return None
     one = len(keys) == 1
     label = (
-        restart.title(kind, visible(keys[0].name))
+        restart.title(kind, escape_invisible(keys[0].name))
         if one
         else restart.titles(kind, f"{len(keys):,}")
     )
-    return Offer(
+    return RestartOffer(
         label,
         [key.name for key in keys],
         [str(key) for key in keys],

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from console.ui.manifests import mapping
-from console.ui.text import is_seen
+from console.ui.text import has_no_invisible
 
 #: Kubernetes' limit for the total size of all values, in bytes.
 LARGEST = 1024 * 1024
@@ -24,7 +24,7 @@ TEXT, HIDDEN, BINARY, LONG, UNSEEN = "text", "hidden", "binary", "long", "unseen
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DisplayedValue:
     """A value when the page was rendered. `digest` detects later changes. `text` is "" unless `how`
     is `TEXT`.
     """
@@ -44,7 +44,7 @@ def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
 
 
-def contents_of(manifest: Mapping[str, Any], *, secret: bool) -> dict[str, bytes]:
+def decoded_data(manifest: Mapping[str, Any], *, secret: bool) -> dict[str, bytes]:
     """Return the values by key, sorted by key."""
     found = {}
     for key, value in mapping(manifest, "data").items():
@@ -63,13 +63,13 @@ def _decoded(given: str) -> bytes:
         return given.encode()
 
 
-def shown_of(manifest: Mapping[str, Any], *, secret: bool) -> Iterator[Shown]:
+def displayed_values(manifest: Mapping[str, Any], *, secret: bool) -> Iterator[DisplayedValue]:
     left = LONGEST_ALL
-    for key, content in contents_of(manifest, secret=secret).items():
+    for key, content in decoded_data(manifest, secret=secret).items():
         how = _how(content, left, secret=secret)
         text = content.decode() if how == TEXT else ""
         left -= len(content) if text else 0
-        yield Shown(key, len(content), digest_of(content), how, text)
+        yield DisplayedValue(key, len(content), digest_of(content), how, text)
 
 
 def _how(content: bytes, left: int, *, secret: bool) -> str:
@@ -82,10 +82,10 @@ def _how(content: bytes, left: int, *, secret: bool) -> str:
     if len(content) > min(LONGEST, left):
         return LONG
     # Browsers would not return non-printable characters unchanged.
-    return TEXT if is_seen(text) else UNSEEN
+    return TEXT if has_no_invisible(text) else UNSEEN
 
 
-def written(
+def data_patch(
     changed: Mapping[str, bytes | None], now: Mapping[str, Any], *, secret: bool
 ) -> dict[str, dict[str, str | None]]:
     """Return a merge patch for the current object `now`. A value of None removes the key."""

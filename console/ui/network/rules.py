@@ -15,10 +15,10 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import SERVICES
 from console.ui.forms import ChoiceField, ConsoleForm, TextField
-from console.ui.manifests import listed, mapping
+from console.ui.manifests import mapping, mappings_at
 from console.ui.network.ports import PortField
-from console.ui.relations.seeing import Seeing
-from console.ui.rowforms import MOST, Given, Rows
+from console.ui.relations.seeing import VisibleType
+from console.ui.rowforms import MOST, FormRows, SubmittedRow
 from console.ui.specforms import EditSpec, SpecForm
 from console.ui.subject import Subject
 
@@ -100,8 +100,8 @@ class _Path:
 
 
 def _paths_of(found: Mapping[str, Any]) -> Iterator[_Path]:
-    for n, rule in enumerate(listed(found, "rules")):
-        for path in listed(rule, "http", "paths") or [{}]:
+    for n, rule in enumerate(mappings_at(found, "rules")):
+        for path in mappings_at(rule, "http", "paths") or [{}]:
             yield _Path(n, rule.get("host", ""), path)
 
 
@@ -118,7 +118,7 @@ class RulesForm(SpecForm):
         super().__init__(data, spec)
         self.suggestions = {SERVICE_NAMES: services}
         self._known = [*_paths_of(self.found)]
-        self._paths = Rows(
+        self._paths = FormRows(
             self,
             "paths",
             _path_fields,
@@ -131,8 +131,8 @@ class RulesForm(SpecForm):
                 "Prefix also matches its subpaths."
             ),
         )
-        tls = listed(self.found, "tls")
-        self._tls = Rows(
+        tls = mappings_at(self.found, "tls")
+        self._tls = FormRows(
             self,
             "tls",
             _tls_fields,
@@ -172,7 +172,7 @@ class RulesForm(SpecForm):
         """
         built: list[dict[str, Any]] = []
         kept: dict[int, dict[str, Any]] = {}
-        before = listed(self.found, "rules")
+        before = mappings_at(self.found, "rules")
         for row in self._paths.rows_to_keep():
             known = self._known[row.index] if row.index is not None else None
             host = row.values["host"]
@@ -196,7 +196,7 @@ class RulesForm(SpecForm):
             http["paths"].append(self._path(row, known.manifest if known is not None else {}))
         return built
 
-    def _path(self, row: Given, before: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _path(self, row: SubmittedRow, before: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the path, including fields that the form does not show. An unchanged path is
         returned unchanged.
         """
@@ -222,7 +222,7 @@ class RulesForm(SpecForm):
         return found if path else {name: value for name, value in found.items() if name != "path"}
 
     def _certificates(self) -> Iterator[Mapping[str, Any]]:
-        before = listed(self.found, "tls")
+        before = mappings_at(self.found, "tls")
         for n, row in enumerate(self._tls.rows_to_keep()):
             self.map_causes(f"spec.tls[{n}]", row, {"": "hosts", "secretName": "secret"})
             entry = {**before[row.index]} if row.index is not None else {}
@@ -310,4 +310,4 @@ class EditRules(EditSpec):
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         spec = mapping(subject.live, *self.spec_path(subject.kind))
-        return RulesForm(data, spec, Seeing(subject, SERVICES).names)
+        return RulesForm(data, spec, VisibleType(subject, SERVICES).names)

@@ -16,10 +16,10 @@ from django.utils.translation import gettext_lazy
 from console.kube.store import Entry
 from console.ui.forms import ChoiceField, NumberField, TextField
 from console.ui.labels import label_problem
-from console.ui.manifests import listed, mapping
+from console.ui.manifests import mapping, mappings_at
 from console.ui.network.ports import HIGHEST, PortField
-from console.ui.pairs import PairsField, lines_of
-from console.ui.rowforms import MOST, Given, Rows
+from console.ui.pairs import KeyValueField, format_pairs
+from console.ui.rowforms import MOST, FormRows, SubmittedRow
 from console.ui.specforms import EditSpec, SpecForm
 
 PROTOCOLS = ("TCP", "UDP", "SCTP")
@@ -54,7 +54,7 @@ class ServiceForm(SpecForm):
         "sessionAffinity",
         "sessionAffinityConfig",
     )
-    selector = PairsField(
+    selector = KeyValueField(
         label=gettext_lazy("Selector"),
         help_text=gettext_lazy(
             "One label per line: key=value. Traffic goes to the pods that have all of these "
@@ -78,16 +78,16 @@ class ServiceForm(SpecForm):
         self.order_fields(["was", "selector", "affinity", "timeout"])
         self.initial = {
             **self.initial,
-            "selector": lines_of(mapping(self.found, "selector")),
+            "selector": format_pairs(mapping(self.found, "selector")),
             "affinity": self.found.get("sessionAffinity") or "None",
             "timeout": self._config.get("timeoutSeconds"),
         }
-        ports = listed(self.found, "ports")
-        self._ports = Rows(
+        ports = mappings_at(self.found, "ports")
+        self._ports = FormRows(
             self,
             "ports",
             _port_fields,
-            found=[_begins(port) for port in ports],
+            found=[_initial(port) for port in ports],
             titles=[_title(port) for port in ports],
             heading=_("Ports"),
             add=_("Add a port"),
@@ -142,7 +142,7 @@ class ServiceForm(SpecForm):
                 self.add_row_error(row, "name", _("A port with this name already exists."))
             names.add(name)
             self.map_causes(f"spec.ports[{n}]", row, _CAUSES)
-            yield _port(row, listed(self.found, "ports"))
+            yield _port(row, mappings_at(self.found, "ports"))
 
 
 #: Maps form fields of a row to API fields of a port.
@@ -166,7 +166,7 @@ def _is_port(port: Mapping[str, Any]) -> bool:
     )
 
 
-def _begins(port: Mapping[str, Any]) -> Mapping[str, Any]:
+def _initial(port: Mapping[str, Any]) -> Mapping[str, Any]:
     return {part: port.get(path, "") for part, path in _PATHS.items()}
 
 
@@ -180,7 +180,7 @@ def _title(port: Mapping[str, Any]) -> str:
     )
 
 
-def _port(row: Given, ports: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _port(row: SubmittedRow, ports: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the port, including fields that the form does not show."""
     port = {**ports[row.index]} if row.index is not None else {}
     for part, path in _PATHS.items():

@@ -16,40 +16,44 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.cachewait import wait_for_cache
-from console.kube.errors import Replaced
+from console.kube.errors import ObjectRecreated
 from console.kube.gvr import GVR, NAMESPACES, PODS, Key
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
 from console.ui.decisions import Refused
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl_create
-from console.ui.links import starting_url
+from console.ui.links import container_startup_url
 from console.ui.making import LONGEST, new_name
 from console.ui.subject import Subject
 from console.ui.terminals import ATTACH
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: Label of pods that are deleted when their terminal closes, and its value for node shells.
-LABEL, OF_A_NODE = "quarterdeck.io/shell", "node"
+LABEL, NODE_SHELL = "quarterdeck.io/shell", "node"
 CONTAINER = "shell"
 #: Maximum lifetime of the pod, enforced by the kubelet.
-LASTS = timedelta(hours=4)
+MAX_LIFETIME = timedelta(hours=4)
 #: Seconds to wait for a terminal to attach.
-WAITS = 300
+ATTACH_TIMEOUT = 300
 #: Enters all namespaces of the node's first process.
 _ENTER = ("nsenter", "-t", "1", "-m", "-u", "-i", "-n", "-p", "--")
 
 
-def shells() -> str:
+def shell_namespace() -> str:
     """Return the namespace for node shell pods, or "" if node shells are disabled."""
     return str(settings.NODE_SHELL_NAMESPACE)
 
 
-def is_shell(pod: Entry[Any]) -> bool:
+def is_shell_pod(pod: Entry[Any]) -> bool:
     """Return True if the pod is deleted when its terminal closes."""
-    return bool(shells()) and pod.key.namespace == shells() and LABEL in pod.projection.labels
+    return (
+        bool(shell_namespace())
+        and pod.key.namespace == shell_namespace()
+        and LABEL in pod.projection.labels
+    )
 
 
 class NodeShellForm(ConsoleForm):
@@ -66,24 +70,24 @@ class NodeShell(Action):
     button_text = gettext_lazy("Open shell")
     weight = 2
     needs = (
-        Permission("create", gvr=PODS, place=shells),
-        Permission("get", gvr=PODS, place=shells),
-        *(replace(one, gvr=PODS, place=shells) for one in ATTACH),
+        Permission("create", gvr=PODS, place=shell_namespace),
+        Permission("get", gvr=PODS, place=shell_namespace),
+        *(replace(one, gvr=PODS, place=shell_namespace) for one in ATTACH),
     )
     danger = True
     form = NodeShellForm
 
     def is_protected(self, access: Access, name: str) -> bool:
-        return not shells()
+        return not shell_namespace()
 
     async def check(self, access: Access, gvr: GVR, key: Key) -> None:
         found = access.cluster.runtime.informer(NAMESPACES)
-        if found.freshness.synced and found.store.get(Key("", shells())) is None:
+        if found.freshness.synced and found.store.get(Key("", shell_namespace())) is None:
             text = _(
                 "Could not open a shell: project %(name)s, in which the pods of node shells run, "
                 "does not exist."
             )
-            raise Refused(text % {"name": visible(shells())})
+            raise Refused(text % {"name": escape_invisible(shell_namespace())})
 
     def effect(self, kind: ResourceKind) -> str | Promise:
         text = _(
@@ -91,7 +95,10 @@ class NodeShell(Action):
             "which you are root on the node. The pod is deleted when the terminal closes, or "
             "after %(hours)s hours at the latest."
         )
-        return text % {"project": visible(shells()), "hours": LASTS // timedelta(hours=1)}
+        return text % {
+            "project": escape_invisible(shell_namespace()),
+            "hours": MAX_LIFETIME // timedelta(hours=1),
+        }
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         return [
@@ -106,22 +113,24 @@ class NodeShell(Action):
         return {"name": new_name(f"shell-{entry.key.name}")}
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        return kubectl_create(_pod(data["name"], key.name), Key(shells(), data["name"]))
+        return kubectl_create(_pod(data["name"], key.name), Key(shell_namespace(), data["name"]))
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         cluster, name = context.access.cluster, context.data["name"]
         node = cluster.runtime.informer(context.kind.gvr).store.get(context.key)
         if node is None or node.projection.uid != context.uid:
-            raise Replaced
-        pod = Key(shells(), name)
+            raise ObjectRecreated
+        pod = Key(shell_namespace(), name)
         made = await context.client.create(
             PODS, _pod(name, context.key.name), namespace=pod.namespace, audit_id=context.audit_id
         )
         pods = cluster.runtime.informer(PODS)
         await wait_for_cache(pods, pod, made["metadata"]["resourceVersion"])
         text = _("Created pod %(pod)s for a shell on %(kind)s %(name)s.")
-        url = starting_url(cluster.name, pod, CONTAINER)
-        return Done(text % {**context.message_values, "pod": visible(name)}, url)
+        url = container_startup_url(cluster.name, pod, CONTAINER)
+        return ActionSucceeded(
+            text % {**context.message_values, "pod": escape_invisible(name)}, url
+        )
 
 
 def _command() -> list[str]:
@@ -130,7 +139,7 @@ def _command() -> list[str]:
     """
     waits = (
         'i=0; while command -v stty >/dev/null; do case "$(stty size 2>/dev/null)" in [1-9]*) break;; '
-        f"esac; [ $i -lt {WAITS} ] || exit 0; i=$((i+1)); sleep 1; done"
+        f"esac; [ $i -lt {ATTACH_TIMEOUT} ] || exit 0; i=$((i+1)); sleep 1; done"
     )
     return [*_ENTER, "sh", "-c", f'{waits}; exec "$(command -v bash || command -v sh)" -l']
 
@@ -147,14 +156,14 @@ def _pod(name: str, node: str) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": name, "labels": {LABEL: OF_A_NODE}},
+        "metadata": {"name": name, "labels": {LABEL: NODE_SHELL}},
         "spec": {
             "nodeName": node,
             "hostPID": True,
             "hostIPC": True,
             "hostNetwork": True,
             "restartPolicy": "Never",
-            "activeDeadlineSeconds": int(LASTS.total_seconds()),
+            "activeDeadlineSeconds": int(MAX_LIFETIME.total_seconds()),
             # Shells ignore SIGTERM.
             "terminationGracePeriodSeconds": 0,
             "automountServiceAccountToken": False,

@@ -11,16 +11,16 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.errors import Overtaken
+from console.kube.errors import ChangedConcurrently
 from console.kube.gvr import Key
 from console.kube.selectors import is_label_value, is_qualified
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
 from console.ui.forms import ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
-from console.ui.manifests import listed
-from console.ui.text import visible
+from console.ui.manifests import mappings_at
+from console.ui.text import escape_invisible
 
 #: Maximum length of the text in characters.
 LONGEST = 64 * 1024
@@ -43,17 +43,17 @@ def parse_taint(line: str) -> Taint:
     """Parse a taint in kubectl syntax. Raise `ValidationError` if it is invalid."""
     left, _colon, effect = line.rpartition(":")
     key, _equals, value = left.partition("=")
-    words: dict[str, object] = {"line": visible(line)}
+    words: dict[str, object] = {"line": escape_invisible(line)}
     if effect not in EFFECTS:
         known = ", ".join(EFFECTS)
         text = _("“%(line)s” must end with a colon and an effect. Valid effects: %(known)s.")
         raise ValidationError(text % {**words, "known": known})
     if not is_qualified(key):
         text = _("“%(key)s” in “%(line)s” is not a valid taint key.")
-        raise ValidationError(text % {**words, "key": visible(key)})
+        raise ValidationError(text % {**words, "key": escape_invisible(key)})
     if not is_label_value(value):
         text = _("“%(value)s” in “%(line)s” is not a valid taint value.")
-        raise ValidationError(text % {**words, "value": visible(value)})
+        raise ValidationError(text % {**words, "value": escape_invisible(value)})
     return Taint(key, value, effect)
 
 
@@ -106,7 +106,7 @@ class EditTaints(Action):
     form = TaintsForm
 
     def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
-        return {"taints": "\n".join(map(visible, entry.projection.taints))}
+        return {"taints": "\n".join(map(escape_invisible, entry.projection.taints))}
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         taints = data["taints"]
@@ -118,19 +118,21 @@ class EditTaints(Action):
             return ""
         return kubectl(f"taint nodes {quoted(key.name)} {words} --overwrite", key)
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         wanted: Iterable[Taint] = context.data["taints"]
 
         def body(node: Mapping[str, Any]) -> Mapping[str, Any]:
-            there = {str(_taint(one)): one for one in listed(node, "spec", "taints")}
+            there = {str(_taint(one)): one for one in mappings_at(node, "spec", "taints")}
             if sorted(there) != sorted(context.data["shown"]):
-                raise Overtaken("spec.taints")
+                raise ChangedConcurrently("spec.taints")
             # Reuse the manifests of unchanged taints, which contain `timeAdded`.
             taints = [there.get(str(taint)) or _manifest(taint) for taint in wanted]
             return {"spec": {"taints": taints or None}}
 
         await context.patch_with_retry(body)
-        return Done(_("Changed the taints of %(kind)s %(name)s.") % context.message_values)
+        return ActionSucceeded(
+            _("Changed the taints of %(kind)s %(name)s.") % context.message_values
+        )
 
 
 def _identity(taint: str) -> str:

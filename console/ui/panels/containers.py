@@ -13,13 +13,13 @@ from console.ui.docking import tab_name
 from console.ui.links import log_url, terminal_url
 from console.ui.logs import ShowLog
 from console.ui.panels import NOTHING, Panel
-from console.ui.podspecs import Container, containers_of, ports_of, probes_of, resources_of
+from console.ui.podspecs import ContainerView, containers_of, ports_of, probes_of, resources_of
 from console.ui.subject import Subject
 from console.ui.terminals import OpenTerminal
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ContainerLink:
     """A link to a container's log or terminal. `dock` is the kind of dock tab and `name` the tab's
     title.
     """
@@ -51,7 +51,7 @@ class ContainersPanel(Panel):
         return render_to_string("ui/panels/containers.html", {"containers": found})
 
 
-def _ways(subject: Subject, container: Container) -> Iterator[Way]:
+def _ways(subject: Subject, container: ContainerView) -> Iterator[ContainerLink]:
     """Yield a link to the log if the container has started, and to a shell while it runs."""
     if subject.kind.gvr != PODS:
         return
@@ -63,4 +63,6 @@ def _ways(subject: Subject, container: Container) -> Iterator[Way]:
     ):
         offered = subject.kind.actions_by_name.get(action.name)
         if there and offered and offered.is_allowed(subject.access, subject.kind.gvr, subject.key):
-            yield Way(action.label, url, action.dock, tab_name(subject.key.name, container.name))
+            yield ContainerLink(
+                action.label, url, action.dock, tab_name(subject.key.name, container.name)
+            )

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from console.ui.manifests import mapping
 from console.ui.panels import NOTHING, Panel
 from console.ui.subject import Subject
-from console.ui.text import visible, visible_block
+from console.ui.text import escape_invisible, escape_invisible_lines
 
 #: Maximum keys shown, and maximum characters of each value. The YAML tab shows everything.
 MOST, LONGEST = 100, 5_000
@@ -20,7 +20,7 @@ OPEN = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class DataValue:
     """A value of the ConfigMap. `text` is the displayed part and `lines` its number of lines.
     `bytes` is the size of a binary value, which is not displayed.
     """
@@ -53,13 +53,13 @@ class DataPanel(Panel):
         return render_to_string("ui/panels/data.html", context)
 
 
-def _values(subject: Subject) -> Iterator[Value]:
+def _values(subject: Subject) -> Iterator[DataValue]:
     for key, value in mapping(subject.manifest, "data").items():
         if isinstance(value, str):
             text = value[:LONGEST].removesuffix("\n")
-            yield Value(
-                visible(key),
-                visible_block(text),
+            yield DataValue(
+                escape_invisible(key),
+                escape_invisible_lines(text),
                 text.count("\n") + 1,
                 cut=len(value) > LONGEST,
             )
@@ -68,4 +68,4 @@ def _values(subject: Subject) -> Iterator[Value]:
         if isinstance(value, str):
             # Base64 encodes three bytes in four characters.
             size = len(value) * 3 // 4 - value[-2:].count("=")
-            yield Value(visible(key), "", 0, size)
+            yield DataValue(escape_invisible(key), "", 0, size)

@@ -25,14 +25,14 @@ from console.ui.links import list_url, object_url
 from console.ui.manifests import text
 from console.ui.panels import NOTHING, Panel
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.words import translate
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _EventLine:
     status: StatusText
     message: str
     count: int
@@ -103,15 +103,15 @@ def _newest(entry: Entry[Event]) -> tuple[float, str]:
     return -(entry.projection.last or _LONG_AGO).timestamp(), entry.key.name
 
 
-def _line(subject: Subject, entry: Entry[Event]) -> _Line:
+def _line(subject: Subject, entry: Entry[Event]) -> _EventLine:
     event = entry.projection
     severity = "" if event.status.severity is Severity.OK else event.status.severity.value
-    return _Line(
-        status=StatusText(severity, translate(event.status.word), visible(event.reason)),
+    return _EventLine(
+        status=StatusText(severity, translate(event.status.word), escape_invisible(event.reason)),
         message=text(event.message),
         count=event.count,
         last=event.last,
-        source=visible(event.source),
+        source=escape_invisible(event.source),
         url=object_url(subject.cluster, EVENTS.resource, entry.key),
     )
 

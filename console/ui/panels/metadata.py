@@ -11,17 +11,17 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from console.kube.gvr import GVR, Key
-from console.kube.projections.moments import moment
+from console.kube.projections.moments import valid_time
 from console.ui.columns import target_of
-from console.ui.filters import BadValue, LabelFilter
+from console.ui.filters import InvalidFilterValue, LabelFilter
 from console.ui.kind import ResourceKind
-from console.ui.linked import Links
+from console.ui.linked import LinkResolver
 from console.ui.links import list_url
-from console.ui.manifests import LONGEST, listed, mapping, text, texts
+from console.ui.manifests import LONGEST, mapping, mappings_at, text, texts
 from console.ui.panels import Panel
 from console.ui.registry import kinds
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: Maximum items shown of each kind, and maximum characters of a value that is not collapsed. The
 #: YAML tab shows everything.
@@ -67,8 +67,8 @@ class MetadataPanel(Panel):
             "annotations": list(_annotations(meta)),
             "owners": list(_owners(subject)),
             "uid": text(item.uid),
-            "created": moment(item.created),
-            "deleted": moment(item.deleted),
+            "created": valid_time(item.created),
+            "deleted": valid_time(item.deleted),
             "finalizers": texts(meta.get("finalizers"))[:MOST],
         }
         return render_to_string("ui/panels/metadata.html", context)
@@ -80,12 +80,12 @@ def _labels(subject: Subject) -> Iterator[_Pair]:
     for name, value in list(subject.entry.projection.labels.items())[:MOST]:
         try:
             wanted = LabelFilter().clean([f"{name}={value}"])
-        except BadValue:
+        except InvalidFilterValue:
             # kube-apiserver would not accept this label.
             wanted = ()
         place = [("namespace", namespace)] if namespace else []
         url = f"{here}?{urlencode([*place, *(('label', one) for one in wanted)])}" if wanted else ""
-        yield _Pair(visible(name), visible(value), url)
+        yield _Pair(escape_invisible(name), escape_invisible(value), url)
 
 
 def _annotations(meta: Mapping[str, Any]) -> Iterator[_Pair]:
@@ -98,8 +98,8 @@ def _owners(subject: Subject) -> Iterator[_Owner]:
     """Yield the owners, nearest first. Each owner occurs once, even if owner references form a
     cycle.
     """
-    references = listed(subject.manifest, "metadata", "ownerReferences")
-    namespace, links = subject.key.namespace, Links(subject.access)
+    references = mappings_at(subject.manifest, "metadata", "ownerReferences")
+    namespace, links = subject.key.namespace, LinkResolver(subject.access)
     for reference in references[:MOST]:
         kind, name = text(reference.get("kind")), text(reference.get("name"))
         if kind and name:
@@ -117,7 +117,7 @@ def _between() -> Mapping[str, GVR]:
     return {kind.api_kind: kind.gvr for kind in kinds if kind.owns and kind.gvr in owned}
 
 
-def _above(subject: Subject, owner: str, namespace: str, links: Links) -> Iterator[_Owner]:
+def _above(subject: Subject, owner: str, namespace: str, links: LinkResolver) -> Iterator[_Owner]:
     seen, between = set[str](), _between()
     while owner and owner not in seen:
         seen.add(owner)
@@ -136,7 +136,7 @@ def _sees(subject: Subject, gvr: GVR, namespace: str, name: str) -> bool:
     return subject.access.can("list", gvr, namespace=namespace, name=name)
 
 
-def _owner(owner: str, namespace: str, links: Links) -> _Owner:
+def _owner(owner: str, namespace: str, links: LinkResolver) -> _Owner:
     kind, _slash, name = owner.partition("/")
     found = links.resolve(target_of(owner, namespace))
-    return _Owner(visible(kind), visible(name), *found)
+    return _Owner(escape_invisible(kind), escape_invisible(name), *found)

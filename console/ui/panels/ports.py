@@ -23,7 +23,7 @@ _OPEN = "open-port"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PortLine:
     """A displayed port.
 
     `command` is the kubectl command, or "" if kubectl can't forward the port, with the reason in
@@ -88,7 +88,7 @@ def _lines(
     open_url: str,
     *,
     may: bool,
-) -> Iterator[Line]:
+) -> Iterator[PortLine]:
     unselected = subject.kind.gvr == SERVICES and not mapping(manifest, "spec", "selector")
     for port in ports:
         why: str | Promise = ""
@@ -101,4 +101,4 @@ def _lines(
             command = forward_command(subject.kind, subject.key, port.number)
         query = {"port": port.number, "scheme": scheme_of(port.number, port.name)}
         opens = f"{open_url}?{urlencode(query)}" if open_url and port.protocol == TCP else ""
-        yield Line(port.number, port.name, port.protocol, command, why, opens)
+        yield PortLine(port.number, port.name, port.protocol, command, why, opens)

@@ -18,7 +18,7 @@ from console.ui.panels.summary import CausePanel, SummaryPanel
 from console.ui.panels.yaml import YamlPanel
 from console.ui.relations.map import MapPanel
 from console.ui.relations.owned import OwnedPanel
-from console.ui.relations.references import naming
+from console.ui.relations.references import referring_types
 from console.ui.relations.revisions import RevisionsPanel
 from console.ui.relations.rollout import RolloutCause, RolloutPanel
 from console.ui.relations.selected import SelectedPodsPanel
@@ -39,7 +39,7 @@ CHANGES = Tab("changes", _("Changes"))
 
 
 @dataclass(frozen=True, slots=True)
-class _Own:
+class _KindPanels:
     """Panels specific to a kind.
 
     `first` is shown at the top and `last` at the bottom of the overview. `around` starts the tab
@@ -51,10 +51,10 @@ class _Own:
     last: Sequence[Panel] = ()
 
 
-_own: dict[GVR, _Own] = {}
+_own: dict[GVR, _KindPanels] = {}
 
 
-def shows(
+def kind_panels(
     *first: Panel, around: Sequence[Panel] = (), last: Sequence[Panel] = ()
 ) -> Callable[[K], K]:
     """Return a class decorator that adds panels to a kind's detail page.
@@ -64,7 +64,7 @@ def shows(
     """
 
     def declare(cls: K) -> K:
-        _own[cls.gvr] = _Own(first, around, last)
+        _own[cls.gvr] = _KindPanels(first, around, last)
         return cls
 
     return declare
@@ -76,7 +76,7 @@ def tabs_of(kind: ResourceKind) -> Sequence[Tab]:
 
 
 def _tabs(kind: ResourceKind) -> Iterator[Tab]:
-    own = _own.get(kind.gvr, _Own())
+    own = _own.get(kind.gvr, _KindPanels())
     yield _overview(kind, own)
     if around := (*own.around, *_around(kind)):
         yield Tab("resources", _("Resources"), *around)
@@ -84,7 +84,7 @@ def _tabs(kind: ResourceKind) -> Iterator[Tab]:
         yield Tab("revisions", _("Revisions"), RevisionsPanel())
 
 
-def _overview(kind: ResourceKind, own: _Own) -> Tab:
+def _overview(kind: ResourceKind, own: _KindPanels) -> Tab:
     rollout = (RolloutCause(), RolloutPanel()) if kind.revisions is not None else ()
     first: dict[str, Panel] = {one.id: one for one in (CausePanel(), *rollout, *own.first)}
     alone = len(first) == 1 and not own.last
@@ -103,7 +103,7 @@ def _overview(kind: ResourceKind, own: _Own) -> Tab:
 
 
 def _around(kind: ResourceKind) -> Iterator[Panel]:
-    named = bool(naming(kind))
+    named = bool(referring_types(kind))
     if not (kind.referenced_types or kind.pod_spec or kind.selects_pods or named):
         return
     if kind.has_pod_template:

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from console.kube.status import Severity
-from console.ui.causes import Cause, cause_of
+from console.ui.causes import Diagnosis, diagnose
 from console.ui.columns import NameColumn, StatusColumn
 from console.ui.manifests import mapping
 from console.ui.panels import NOTHING, Panel
@@ -20,7 +20,7 @@ from console.ui.subject import Subject
 _CALM = frozenset({Severity.OK.value, Severity.DONE.value, Severity.PAUSED.value})
 
 
-Trouble = tuple[Severity, Cause]
+Trouble = tuple[Severity, Diagnosis]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,16 +41,16 @@ class CausePanel(Panel):
         ending = mapping(subject.manifest, "metadata").get("deletionTimestamp")
         trouble = None if ending else self.problem(subject)
         if trouble is not None:
-            return _drawn(trouble[0].value, trouble[1], trouble[1].reason)
+            return _render(trouble[0].value, trouble[1], trouble[1].reason)
         calm = status is not None and status.severity in _CALM
-        cause = None if calm else cause_of(subject.manifest)
+        cause = None if calm else diagnose(subject.manifest)
         if cause is None and not (status and status.reason):
             return NOTHING
         reason = (cause.reason if cause else "") or (status.reason if status else "")
-        return _drawn(status.severity if status else "", cause, reason)
+        return _render(status.severity if status else "", cause, reason)
 
 
-def _drawn(severity: str, cause: Cause | None, reason: str | Promise) -> SafeString:
+def _render(severity: str, cause: Diagnosis | None, reason: str | Promise) -> SafeString:
     context = {"severity": severity, "cause": cause, "reason": reason}
     return render_to_string("ui/panels/cause.html", context)
 

@@ -18,13 +18,13 @@ from console.kube.gvr import ENDPOINT_SLICES, PODS, Key
 from console.kube.projections.common import Object
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.causes import Cause
+from console.ui.causes import Diagnosis
 from console.ui.panels import Panel
 from console.ui.panels.summary import CausePanel, Trouble
 from console.ui.relations.referrers import referrers_of
-from console.ui.relations.seeing import Line, Seeing
+from console.ui.relations.seeing import ObjectLine, VisibleType
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: Maximum endpoints shown, and maximum EndpointSlices read. A slice contains at most 100 endpoints
 #: by default.
@@ -40,7 +40,7 @@ class Endpoint:
     severity: Severity
     word: str
     node: str
-    pod: Line | None
+    pod: ObjectLine | None
 
 
 class _Conditions(msgspec.Struct, gc=False):
@@ -49,7 +49,7 @@ class _Conditions(msgspec.Struct, gc=False):
     terminating: bool | None = None
 
 
-class _Target(msgspec.Struct, gc=False):
+class _TargetRef(msgspec.Struct, gc=False):
     kind: str | None = None
     name: str | None = None
     namespace: str | None = None
@@ -59,7 +59,7 @@ class _Endpoint(msgspec.Struct, gc=False):
     addresses: tuple[str, ...] | None = None
     conditions: _Conditions | None = None
     nodeName: str | None = None
-    targetRef: _Target | None = None
+    targetRef: _TargetRef | None = None
 
 
 class _Slice(Object, gc=False):
@@ -78,7 +78,7 @@ class EndpointsPanel(Panel):
         found = _slices(subject)
         if found is None:
             return SafeString("")
-        pods = Seeing(subject, PODS)
+        pods = VisibleType(subject, PODS)
         shown = [one for entry in found[:SLICES] for one in _endpoints(entry, pods)]
         shown.sort(key=lambda one: (one.severity.rank, one.address))
         unread = sum(entry.projection.endpoints for entry in found[SLICES:])
@@ -105,7 +105,7 @@ class EndpointsCause(CausePanel):
         if ready:
             return None
         if not total:
-            return Severity.WARN, Cause(
+            return Severity.WARN, Diagnosis(
                 _("No endpoints: no running pod matches the selector of this service."), ""
             )
         text = ngettext(
@@ -113,14 +113,14 @@ class EndpointsCause(CausePanel):
             "No ready endpoints: none of the %(n)s endpoints is ready.",
             total,
         )
-        return Severity.ERROR, Cause(text % {"n": f"{total:,}"}, "")
+        return Severity.ERROR, Diagnosis(text % {"n": f"{total:,}"}, "")
 
 
 def _slices(subject: Subject) -> list[Entry[Any]] | None:
     """Return the service's EndpointSlices, the worst first, or None if they are not loaded or not
     visible.
     """
-    slices = Seeing(subject, ENDPOINT_SLICES)
+    slices = VisibleType(subject, ENDPOINT_SLICES)
     if slices.informer is None or not slices.readable.may_include(subject.key.namespace):
         return None
     named = referrers_of(slices.informer).of((subject.kind.gvr, subject.key))
@@ -133,7 +133,7 @@ def _numbers(slices: Sequence[Entry[Any]]) -> tuple[int, int]:
     return sum(one.ready for one in found), sum(one.endpoints for one in found)
 
 
-def _endpoints(entry: Entry[Any], pods: Seeing) -> Iterator[Endpoint]:
+def _endpoints(entry: Entry[Any], pods: VisibleType) -> Iterator[Endpoint]:
     try:
         found = msgspec.convert(entry.original(), _Slice).endpoints or ()
     except msgspec.ValidationError:
@@ -141,11 +141,11 @@ def _endpoints(entry: Entry[Any], pods: Seeing) -> Iterator[Endpoint]:
     for endpoint in found:
         severity, word = _state(endpoint.conditions or _Conditions())
         yield Endpoint(
-            address=visible(", ".join(endpoint.addresses or ())),
-            ports=visible(", ".join(entry.projection.ports)),
+            address=escape_invisible(", ".join(endpoint.addresses or ())),
+            ports=escape_invisible(", ".join(entry.projection.ports)),
             severity=severity,
             word=word,
-            node=visible(endpoint.nodeName or ""),
+            node=escape_invisible(endpoint.nodeName or ""),
             pod=_pod(endpoint.targetRef, entry.key.namespace, pods),
         )
 
@@ -160,7 +160,7 @@ def _state(conditions: _Conditions) -> tuple[Severity, str]:
     return Severity.WARN, _("Not ready")
 
 
-def _pod(target: _Target | None, namespace: str, pods: Seeing) -> Line | None:
+def _pod(target: _TargetRef | None, namespace: str, pods: VisibleType) -> ObjectLine | None:
     if target is None or target.kind != "Pod" or not target.name:
         return None
     return pods.named(Key(target.namespace or namespace, target.name))

@@ -15,9 +15,9 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import GVR, PODS
 from console.ui.kind import ResourceKind
 from console.ui.panels import Panel
-from console.ui.relations.neighbours import Neighbour, Neighbourhood
+from console.ui.relations.neighbours import RelatedObject, RelatedObjects
 from console.ui.relations.owning import owned_types, owner_types
-from console.ui.relations.references import naming
+from console.ui.relations.references import referring_types
 from console.ui.relations.selecting import selecting_types
 from console.ui.subject import Subject
 
@@ -56,7 +56,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class More:
+class OmittedCount:
     """The number of objects omitted from a column."""
 
     x: int
@@ -71,18 +71,18 @@ class MapPanel(Panel):
 
     def needs(self, kind: ResourceKind) -> Collection[GVR]:
         pods = (PODS,) if kind.selects_pods else ()
-        users = (*naming(kind), *selecting_types(kind))
+        users = (*referring_types(kind), *selecting_types(kind))
         found = (*owner_types(kind.gvr), *owned_types(kind), *pods, *kind.referenced_types, *users)
         return tuple(dict.fromkeys(found))
 
     def html(self, subject: Subject) -> SafeString:
-        around = Neighbourhood(subject)
+        around = RelatedObjects(subject)
         if len(around.found) < 2:
             return SafeString("")
         return render_to_string("ui/relations/map.html", _drawn(around))
 
 
-def _drawn(around: Neighbourhood) -> dict[str, object]:
+def _drawn(around: RelatedObjects) -> dict[str, object]:
     columns: dict[int, list[int]] = {}
     for at, neighbour in enumerate(around.found):
         columns.setdefault(neighbour.column, []).append(at)
@@ -99,7 +99,7 @@ def _drawn(around: Neighbourhood) -> dict[str, object]:
             boxes[place] = _box(around.found[place], x, y, here=not place)
             y += HEIGHT + DOWN
         if column in around.more:
-            more.append(More(x + 12, y + 24, around.more[column]))
+            more.append(OmittedCount(x + 12, y + 24, around.more[column]))
     return {
         "width": len(order) * (WIDTH + ACROSS) - ACROSS + 2 * MARGIN,
         "height": height,
@@ -112,7 +112,7 @@ def _drawn(around: Neighbourhood) -> dict[str, object]:
     }
 
 
-def _box(one: Neighbour, x: int, y: int, *, here: bool) -> Box:
+def _box(one: RelatedObject, x: int, y: int, *, here: bool) -> Box:
     line = one.line
     name = f"{line.namespace}/{line.name}" if line.namespace else line.name
     url = "" if here else line.url
@@ -135,11 +135,11 @@ def _path(box: Box, other: Box) -> str:
     return f"M{x1} {y1}C{middle} {y1} {middle} {y2} {x2} {y2}"
 
 
-def _sentence(one: Neighbour, other: Neighbour) -> dict[str, object]:
+def _sentence(one: RelatedObject, other: RelatedObject) -> dict[str, object]:
     """Return the context of a sentence. The subject is the object further left on the map."""
     first, second = (one, other) if one.column < other.column else (other, one)
     return {"who": _named(first), "what": one.says, "whom": _named(second)}
 
 
-def _named(one: Neighbour) -> str:
+def _named(one: RelatedObject) -> str:
     return _("%(kind)s %(name)s") % {"kind": one.kind, "name": one.line.name}

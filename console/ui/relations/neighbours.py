@@ -13,8 +13,8 @@ from console.kube.gvr import GVR, PODS, Key
 from console.kube.store import Entry
 from console.ui.relations.naming import Reference
 from console.ui.relations.owning import owned_by, owners_of
-from console.ui.relations.references import naming, references
-from console.ui.relations.seeing import Line, Seeing
+from console.ui.relations.references import references, referring_types
+from console.ui.relations.seeing import ObjectLine, VisibleType
 from console.ui.relations.selecting import pods_selected, selecting_types
 from console.ui.relations.usedby import used_by
 from console.ui.relations.words import how_text, singular_of
@@ -25,7 +25,7 @@ MOST_USERS, MOST_OWNED, MOST_OF_THOSE, MOST_USED = 7, 6, 5, 7
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class RelatedObject:
     """An object on the map.
 
     `column` is 0 for the object itself and negative for owners and users. `of` is the index of
@@ -34,19 +34,19 @@ class Neighbour:
 
     column: int
     kind: str | Promise
-    line: Line
+    line: ObjectLine
     of: int
     says: str
 
 
-class Neighbourhood:
+class RelatedObjects:
     """The related objects of a subject. `found[0]` is the object itself. `more` contains the number
     of omitted objects by column.
     """
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
-        self.found: list[Neighbour] = []
+        self.found: list[RelatedObject] = []
         self.more: dict[int, int] = {}
         self._above = list(owners_of(subject))
         self._mentions: dict[tuple[GVR, Key], list[Reference]] = {}
@@ -58,22 +58,22 @@ class Neighbourhood:
         self._owned()
         self._used()
 
-    def _add(self, column: int, gvr: GVR, line: Line, of: int, says: str) -> int:
-        self.found.append(Neighbour(column, singular_of(gvr), line, of, says))
+    def _add(self, column: int, gvr: GVR, line: ObjectLine, of: int, says: str) -> int:
+        self.found.append(RelatedObject(column, singular_of(gvr), line, of, says))
         return len(self.found) - 1
 
-    def _line(self, gvr: GVR, entry: Entry[Any]) -> Line:
-        return Seeing(self._subject, gvr).line(entry)
+    def _line(self, gvr: GVR, entry: Entry[Any]) -> ObjectLine:
+        return VisibleType(self._subject, gvr).line(entry)
 
     def _owners(self) -> None:
         below = 0
         for at, (gvr, key) in enumerate(self._above, start=1):
-            line = Seeing(self._subject, gvr).named(key, required=False)
+            line = VisibleType(self._subject, gvr).named(key, required=False)
             below = self._add(-at, gvr, line, below, _("owns"))
 
     def _users(self) -> None:
         kind = self._subject.kind
-        by_name, by_selector = naming(kind), selecting_types(kind)
+        by_name, by_selector = referring_types(kind), selecting_types(kind)
         found = [
             (gvr, entry)
             for gvr, entries in used_by(self._subject, by_name, by_selector)
@@ -103,13 +103,13 @@ class Neighbourhood:
             self._add(2, gvr, self._line(gvr, entry), place, says)
 
     def _children(self, owner: GVR, entry: Entry[Any]) -> list[tuple[GVR, Entry[Any], str]]:
-        kind = Seeing(self._subject, owner).kind
+        kind = VisibleType(self._subject, owner).kind
         found = [
             (gvr, child, _("owns"))
             for gvr in (kind.owns if kind is not None else ())
-            for child in owned_by(entry, Seeing(self._subject, gvr))
+            for child in owned_by(entry, VisibleType(self._subject, gvr))
         ]
-        pods = Seeing(self._subject, PODS)
+        pods = VisibleType(self._subject, PODS)
         selector = kind.pod_selector(entry) if kind is not None and kind.selects_pods else None
         if selector is not None and pods.informer is not None:
             chosen = pods.only_visible(pods_selected(selector, entry.key.namespace, pods.informer))
@@ -119,7 +119,7 @@ class Neighbourhood:
     def _used(self) -> None:
         for (gvr, key), refs in self._first(self._mentions.items(), MOST_USED, 1):
             required = not all(ref.optional for ref in refs)
-            line = Seeing(self._subject, gvr).named(key, required=required)
+            line = VisibleType(self._subject, gvr).named(key, required=required)
             self._add(1, gvr, line, 0, how_text(refs[0].how, refs[0].where))
 
     def _first(self, found: Iterable[Any], most: int, column: int) -> Iterator[Any]:

@@ -13,13 +13,13 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import PODS, Key
 from console.kube.indexes import indexes_of
 from console.kube.projections.pod import Pod
-from console.kube.projections.reserved import NOTHING
+from console.kube.projections.reserved import NO_RESOURCES
 from console.kube.quantity import parse_quantity
 from console.kube.store import Entry
 from console.ui.amounts import bytes_text, cores_text, number_text
 from console.ui.panels import Panel
 from console.ui.relations.bars import Bar
-from console.ui.relations.seeing import Line, Seeing
+from console.ui.relations.seeing import ObjectLine, VisibleType
 from console.ui.subject import Subject
 
 #: Maximum pods shown, those with the largest requests first. A node rarely has more than 110.
@@ -29,8 +29,8 @@ NEARLY_FULL = 90
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    line: Line
+class NodePod:
+    line: ObjectLine
     cpu: str
     memory: str
 
@@ -46,7 +46,7 @@ class PodsPanel(Panel):
     also = (PODS,)
 
     def html(self, subject: Subject) -> SafeString:
-        seeing = Seeing(subject, PODS)
+        seeing = VisibleType(subject, PODS)
         if seeing.informer is None or seeing.not_listable:
             return SafeString("")
         found = seeing.only_visible(indexes_of(seeing.informer.store).by_node.get(subject.key.name))
@@ -71,13 +71,13 @@ class PodsPanel(Panel):
 
 
 def _most_first(entry: Entry[Pod]) -> tuple[int, int, Key]:
-    held = entry.projection.reserved or NOTHING
+    held = entry.projection.reserved or NO_RESOURCES
     return (-held.cpu, -held.memory, entry.key)
 
 
-def _placed(seeing: Seeing, entry: Entry[Pod]) -> Placed:
-    held = entry.projection.reserved or NOTHING
-    return Placed(
+def _placed(seeing: VisibleType, entry: Entry[Pod]) -> NodePod:
+    held = entry.projection.reserved or NO_RESOURCES
+    return NodePod(
         seeing.line(entry), cores_text(_cores(held.cpu)), bytes_text(Decimal(held.memory))
     )
 

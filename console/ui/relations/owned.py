@@ -14,7 +14,7 @@ from console.kube.store import Entry
 from console.ui.kind import ResourceKind
 from console.ui.panels import Panel
 from console.ui.relations.owning import owned_by, owned_types
-from console.ui.relations.seeing import FIRST, Line, Seeing
+from console.ui.relations.seeing import FIRST, ObjectLine, VisibleType
 from console.ui.relations.words import title_of
 from console.ui.subject import Subject
 
@@ -40,7 +40,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    line: Line
+    line: ObjectLine
     branches: tuple[Branch, ...]
 
 
@@ -67,7 +67,7 @@ def branches_of(
     if kind is None or not depth:
         return ()
     for owned in kind.owns:
-        seeing = Seeing(subject, owned)
+        seeing = VisibleType(subject, owned)
         entries = owned_by(owner, seeing)
         if not entries:
             continue
@@ -82,7 +82,7 @@ def branches_of(
     return tuple(found)
 
 
-def _url(seeing: Seeing, kind: ResourceKind, owner: Entry[Any]) -> str:
+def _url(seeing: VisibleType, kind: ResourceKind, owner: Entry[Any]) -> str:
     if seeing.kind is None or not any(item.param == "owner" for item in seeing.kind.every_filter):
         return ""
     key = owner.key

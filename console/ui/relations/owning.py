@@ -14,8 +14,8 @@ from console.kube.store import Entry
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
 from console.ui.relations.naming import Target
-from console.ui.relations.references import named
-from console.ui.relations.seeing import Seeing
+from console.ui.relations.references import target_named
+from console.ui.relations.seeing import VisibleType
 from console.ui.subject import Subject
 
 #: Maximum generations of owners.
@@ -38,7 +38,7 @@ def owner_types(gvr: GVR) -> Collection[GVR]:
     return found
 
 
-def owned_by(owner: Entry[Any], seeing: Seeing) -> list[Entry[Any]]:
+def owned_by(owner: Entry[Any], seeing: VisibleType) -> list[Entry[Any]]:
     """Return the visible owned objects of a type, current ones first."""
     if seeing.informer is None:
         return []
@@ -48,7 +48,7 @@ def owned_by(owner: Entry[Any], seeing: Seeing) -> list[Entry[Any]]:
     return sorted(seeing.only_visible(mine), key=lambda entry: _order(seeing, entry))
 
 
-def _order(seeing: Seeing, entry: Entry[Any]) -> tuple[Any, ...]:
+def _order(seeing: VisibleType, entry: Entry[Any]) -> tuple[Any, ...]:
     own = seeing.kind.order_among_owned(entry) if seeing.kind is not None else None
     return (*own, entry.key) if own is not None else seeing.rank(entry)
 
@@ -58,11 +58,11 @@ def owners_of(subject: Subject) -> Iterator[Target]:
     item = subject.entry.projection
     for _generation in range(HIGHEST):
         word, _slash, name = getattr(item, "owner", "").partition("/")
-        owner = named(word, item.namespace, name)
+        owner = target_named(word, item.namespace, name)
         if owner is None or not name:
             return
         yield owner
-        entry = Seeing(subject, owner[0]).get(owner[1])
+        entry = VisibleType(subject, owner[0]).get(owner[1])
         # The owner may have been replaced by another object with the same name.
         if entry is None or entry.projection.uid != item.owner_uid:
             return

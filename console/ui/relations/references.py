@@ -1,6 +1,6 @@
 """References of an object to other objects, mostly from the cached projection.
 
-- `named_by` and `others` need only the projection, so the reverse index (`referrers`) can cover
+- `targets_of` and `other_targets` need only the projection, so the reverse index (`referrers`) can cover
   any number of objects
   without decoding whole objects.
 - `references` returns more details (kind of reference, place, optional) and may decode one whole
@@ -29,7 +29,7 @@ KEPT = 200
 
 
 @lru_cache(KEPT)
-def naming(kind: ResourceKind) -> Sequence[GVR]:
+def referring_types(kind: ResourceKind) -> Sequence[GVR]:
     """Return the types whose objects can refer to this kind: workloads first, then in menu order.
 
     Types that have a separate panel on this kind's page are left out.
@@ -58,34 +58,34 @@ def uses_of(kind: ResourceKind | None, item: Any) -> tuple[str, ...]:
     return found
 
 
-def others(kind: ResourceKind | None, item: Any) -> tuple[Target, ...]:
+def other_targets(kind: ResourceKind | None, item: Any) -> tuple[Target, ...]:
     """Return the targets of an object that are not in `uses`."""
     found = kind.references(item) if kind is not None else ()
     return tuple((ref.gvr, ref.key) for ref in found)
 
 
-def named_by(uses: Iterable[str], namespace: str) -> Iterator[Target]:
+def targets_of(uses: Iterable[str], namespace: str) -> Iterator[Target]:
     """Yield the targets of `Kind/name` texts. A slash within a name yields a target that can't
     exist.
     """
     for text in uses:
         word, _slash, name = text.partition("/")
-        target = named(word, namespace, name)
+        target = target_named(word, namespace, name)
         if target is not None:
             yield target
 
 
-def named_across(uses: Iterable[str], namespace: str) -> Iterator[Target]:
-    """Like `named_by`, for `Kind/namespace/name` texts that may refer to other namespaces."""
+def cross_namespace_targets(uses: Iterable[str], namespace: str) -> Iterator[Target]:
+    """Like `targets_of`, for `Kind/namespace/name` texts that may refer to other namespaces."""
     for text in uses:
         word, _slash, name = text.partition("/")
         place, _slash, own = name.rpartition("/")
-        target = named(word, place or namespace, own)
+        target = target_named(word, place or namespace, own)
         if target is not None:
             yield target
 
 
-def named(word: str, namespace: str, name: str) -> Target | None:
+def target_named(word: str, namespace: str, name: str) -> Target | None:
     """Return the target, or None for an unknown Kubernetes kind."""
     kind = kinds.by_api_kind(word)
     if kind is None:
@@ -105,7 +105,7 @@ def _spec(kind: ResourceKind, entry: Entry[Any]) -> Iterator[Reference]:
     except msgspec.ValidationError:
         return
     pod = entry.key.name if kind.gvr == PODS else ""
-    for one in podspec.named(spec, pod):
-        target = named(one.kind, entry.key.namespace, one.name)
+    for one in podspec.references_of(spec, pod):
+        target = target_named(one.kind, entry.key.namespace, one.name)
         if target is not None:
             yield Reference(*target, one.how, one.where, one.optional)

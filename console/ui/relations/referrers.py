@@ -18,20 +18,20 @@ from console.kube.informer import Informer
 from console.kube.store import Entry, Store
 from console.ui.registry import kinds
 from console.ui.relations.naming import Target
-from console.ui.relations.references import named_by, others, uses_of
+from console.ui.relations.references import other_targets, targets_of, uses_of
 
 #: Key of a group: the namespace, the `uses`, and the other targets.
 _Alike = tuple[str, tuple[str, ...], tuple[Target, ...]]
 
 
-class _Group:
+class _ReferrerGroup:
     __slots__ = ("alike", "entries", "targets")
 
     def __init__(self, alike: _Alike) -> None:
         namespace, uses, rest = alike
         self.alike = alike
         # May contain duplicates, which cost less than removing them.
-        self.targets = (*named_by(uses, namespace), *rest)
+        self.targets = (*targets_of(uses, namespace), *rest)
         self.entries: dict[Key, Entry[Any]] = {}
 
 
@@ -50,10 +50,10 @@ class Referrers(Derived[Any]):
             return tuple(entry for group in groups for entry in group.entries.values())
 
     def _start_over(self) -> None:
-        self._groups: dict[_Alike, _Group] = {}
-        self._group_of: dict[Key, _Group] = {}
+        self._groups: dict[_Alike, _ReferrerGroup] = {}
+        self._group_of: dict[Key, _ReferrerGroup] = {}
         # Used as an ordered set. The values are unused.
-        self._naming: dict[Target, dict[_Group, None]] = {}
+        self._naming: dict[Target, dict[_ReferrerGroup, None]] = {}
 
     def _rebuild(self, entries: Mapping[Key, Entry[Any]]) -> None:
         self._start_over()
@@ -72,11 +72,14 @@ class Referrers(Derived[Any]):
 
     def _alike(self, entry: Entry[Any]) -> _Alike | None:
         """Return the group key of an object, or None if it has no references."""
-        uses, rest = uses_of(self._kind, entry.projection), others(self._kind, entry.projection)
+        uses, rest = (
+            uses_of(self._kind, entry.projection),
+            other_targets(self._kind, entry.projection),
+        )
         return (entry.key.namespace, uses, rest) if uses or rest else None
 
-    def _create_group(self, alike: _Alike) -> _Group:
-        group = self._groups[alike] = _Group(alike)
+    def _create_group(self, alike: _Alike) -> _ReferrerGroup:
+        group = self._groups[alike] = _ReferrerGroup(alike)
         for target in group.targets:
             naming = self._naming.get(target)
             if naming is None:
@@ -85,7 +88,7 @@ class Referrers(Derived[Any]):
                 naming[group] = None
         return group
 
-    def _remove(self, key: Key, group: _Group) -> None:
+    def _remove(self, key: Key, group: _ReferrerGroup) -> None:
         del self._group_of[key], group.entries[key]
         if group.entries:
             return

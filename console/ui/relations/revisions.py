@@ -17,14 +17,14 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import GVR
 from console.kube.indexes import indexes_of
 from console.kube.store import Entry
-from console.ui.difference import Line
+from console.ui.difference import DiffLine
 from console.ui.kind import ResourceKind
-from console.ui.manifests import listed, mapping
+from console.ui.manifests import mapping, mappings_at
 from console.ui.panels import Panel
-from console.ui.relations.seeing import Seeing
+from console.ui.relations.seeing import VisibleType
 from console.ui.relations.templates import template_difference
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 CAUSE_ANNOTATION = "kubernetes.io/change-cause"
 #: Maximum revisions shown. Controllers keep ten by default.
@@ -56,7 +56,7 @@ class Comparison:
 
     before: int
     after: int
-    lines: list[Line]
+    lines: list[DiffLine]
     problem: str
 
 
@@ -75,7 +75,7 @@ class RevisionsPanel(Panel):
 
     def html(self, subject: Subject) -> SafeString:
         kept_in = subject.kind.revisions
-        seeing = Seeing(subject, kept_in) if kept_in is not None else None
+        seeing = VisibleType(subject, kept_in) if kept_in is not None else None
         if seeing is None or seeing.not_listable:
             return SafeString("")
         found = revisions_of(subject, seeing)
@@ -98,7 +98,7 @@ def _rollback_url(subject: Subject) -> str:
     return action.url(subject.cluster, kind.segment, key) if may else ""
 
 
-def revisions_of(subject: Subject, seeing: Seeing) -> list[Revision]:
+def revisions_of(subject: Subject, seeing: VisibleType) -> list[Revision]:
     """Return the visible revisions, newest first."""
     if seeing.informer is None or not subject.entry.projection.uid:
         return []
@@ -112,14 +112,14 @@ def revisions_of(subject: Subject, seeing: Seeing) -> list[Revision]:
     return [_revision(seeing, entry, current=not at) for at, entry in enumerate(found[:MOST])]
 
 
-def _revision(seeing: Seeing, entry: Entry[Any], *, current: bool) -> Revision:
+def _revision(seeing: VisibleType, entry: Entry[Any], *, current: bool) -> Revision:
     original, item = entry.original(), entry.projection
     template, notes = _template(original), mapping(original, "metadata", "annotations")
     return Revision(
         number=item.revision,
         current=current,
-        cause=visible(str(notes.get(CAUSE_ANNOTATION, ""))),
-        images=tuple(visible(image) for image in _images(template)),
+        cause=escape_invisible(str(notes.get(CAUSE_ANNOTATION, ""))),
+        images=tuple(escape_invisible(image) for image in _images(template)),
         pods=getattr(item, "current", None),
         created=item.created,
         url=seeing.url(entry.key),
@@ -136,7 +136,7 @@ def _template(original: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _images(template: Mapping[str, Any]) -> Iterator[str]:
     for name in ("containers", "initContainers"):
-        for container in listed(template, "spec", name):
+        for container in mappings_at(template, "spec", name):
             image = container.get("image")
             if isinstance(image, str):
                 yield image

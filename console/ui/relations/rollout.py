@@ -18,15 +18,15 @@ from django.utils.translation import gettext_lazy, ngettext
 from console.kube.gvr import GVR, PODS
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.causes import Cause, cause_of
+from console.ui.causes import Diagnosis, diagnose
 from console.ui.kind import ResourceKind
 from console.ui.panels import NOTHING, Panel
 from console.ui.panels.summary import CausePanel, Trouble
 from console.ui.relations.bars import Bar
 from console.ui.relations.owning import owned_by, owned_types
-from console.ui.relations.seeing import Line, Seeing
+from console.ui.relations.seeing import ObjectLine, VisibleType
 from console.ui.subject import Subject
-from console.ui.words import spoken
+from console.ui.words import translate_message
 
 #: Maximum pods whose manifests are read to find a cause, the worst first.
 MOST = 20
@@ -35,12 +35,12 @@ _WAITING = frozenset({Severity.ERROR, Severity.WARN, Severity.PROGRESS, Severity
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class WaitingPods:
     """Pods that are not ready for the same `cause`, a sentence or "". `count` is the number of
     pods, and `line` shows the first.
     """
 
-    line: Line
+    line: ObjectLine
     count: int
     cause: str
 
@@ -89,7 +89,9 @@ class RolloutCause(CausePanel):
         # Grouped by state, because the sentences contain different numbers such as restart counts.
         count = sum(wait.count for wait in said if wait.line.word == first.line.word)
         text = ngettext("%(n)s pod: %(cause)s", "%(n)s pods: %(cause)s", count)
-        cause = Cause(text % {"n": f"{count:,}", "cause": first.cause}, spoken(item.status.reason))
+        cause = Diagnosis(
+            text % {"n": f"{count:,}", "cause": first.cause}, translate_message(item.status.reason)
+        )
         own = item.status.severity
         return own if own in _BAD else Severity(first.line.severity), cause
 
@@ -109,27 +111,27 @@ def _bar(label: str, count: int, item: Any) -> Bar:
     return Bar(label, f"{count:,}", f"{item.desired:,}", share, "error" if failed else "ok")
 
 
-def _waits(subject: Subject) -> list[Wait]:
+def _waits(subject: Subject) -> list[WaitingPods]:
     """Return the unready pods that the viewer can list, grouped by cause."""
-    seeing = Seeing(subject, PODS)
-    found: dict[str, Wait] = {}
+    seeing = VisibleType(subject, PODS)
+    found: dict[str, WaitingPods] = {}
     for entry, manifest in subject.cached(_waiting):
-        cause = cause_of(manifest)
+        cause = diagnose(manifest)
         said = str(cause.text) if cause else ""
         known = found.get(said)
         line, count = (known.line, known.count) if known else (seeing.line(entry), 0)
-        found[said] = Wait(line, count + 1, said)
+        found[said] = WaitingPods(line, count + 1, said)
     return list(found.values())
 
 
 def _waiting(subject: Subject) -> list[tuple[Entry[Any], Mapping[str, Any]]]:
     """Return the first unready pods with their manifests."""
-    seeing = Seeing(subject, PODS)
+    seeing = VisibleType(subject, PODS)
     waiting = (entry for entry in _pods(subject, seeing) if _is_waiting(seeing, entry))
     return [(entry, entry.original()) for entry in islice(waiting, MOST)]
 
 
-def _pods(subject: Subject, seeing: Seeing) -> Iterator[Entry[Any]]:
+def _pods(subject: Subject, seeing: VisibleType) -> Iterator[Entry[Any]]:
     """Yield the pods of the newest revision if revisions own pods, otherwise all pods of the
     workload.
     """
@@ -137,12 +139,12 @@ def _pods(subject: Subject, seeing: Seeing) -> Iterator[Entry[Any]]:
     if kept_in is None or kept_in not in subject.kind.owns:
         yield from owned_by(subject.entry, seeing)
         return
-    sets = owned_by(subject.entry, Seeing(subject, kept_in))
+    sets = owned_by(subject.entry, VisibleType(subject, kept_in))
     newest = max(sets, key=lambda entry: entry.projection.revision or 0, default=None)
     if newest is not None:
         yield from owned_by(newest, seeing)
 
 
-def _is_waiting(seeing: Seeing, entry: Entry[Any]) -> bool:
+def _is_waiting(seeing: VisibleType, entry: Entry[Any]) -> bool:
     status = seeing.kind.status(entry) if seeing.kind is not None else None
     return status is not None and status.severity in _WAITING

@@ -1,6 +1,6 @@
 """Related objects of a subject, restricted to the viewer's permissions.
 
-- Content of related objects is accessed only through `Seeing`, which checks permissions first.
+- Content of related objects is accessed only through `VisibleType`, which checks permissions first.
   Names in the subject
   itself are not secret, but the existence of the named objects is.
 - Counts include only objects that the viewer can list.
@@ -23,13 +23,13 @@ from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.columns.links import Target, target_url
+from console.ui.columns.links import LinkTarget, target_url
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.kind import ResourceKind
 from console.ui.links import list_url
 from console.ui.relations.words import title_of
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.words import reason_text, translate
 
 #: Maximum objects of a kind in a panel. A link leads to all.
@@ -38,7 +38,7 @@ _NOBODY = Readable(frozenset())
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ObjectLine:
     """An object in a panel.
 
     `url` is "" if the viewer can't open its page. `severity` is "" if its state is unknown.
@@ -56,14 +56,14 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ObjectGroup:
     """The first objects of a kind, the worst first. `url` is the list of all `total` objects, or
     "".
     """
 
     title: str | Promise
     total: int
-    lines: tuple[Line, ...]
+    lines: tuple[ObjectLine, ...]
     url: str = ""
 
     @property
@@ -72,7 +72,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Seeing:
+class VisibleType:
     """Objects of one type, as visible to the viewer of `subject`."""
 
     subject: Subject
@@ -154,7 +154,9 @@ class Seeing:
             return ""
         if not self.kind.private and self.get(key) is None:
             return ""
-        return target_url(self.subject.cluster, Target(self.kind.segment, key.namespace, key.name))
+        return target_url(
+            self.subject.cluster, LinkTarget(self.kind.segment, key.namespace, key.name)
+        )
 
     def all_url(self, *query: tuple[str, str]) -> str:
         """Return the kind's list, filtered by `query`, or "" if the kind has no list."""
@@ -164,10 +166,10 @@ class Seeing:
         url = list_url(self.subject.cluster, self.kind.segment)
         return f"{url}?{urlencode(given)}" if given else url
 
-    def line(self, entry: Entry[Any], note: str = "") -> Line:
+    def line(self, entry: Entry[Any], note: str = "") -> ObjectLine:
         status = self.kind.status(entry) if self.kind is not None else None
-        return Line(
-            name=visible(entry.key.name),
+        return ObjectLine(
+            name=escape_invisible(entry.key.name),
             namespace=_elsewhere(self.subject, entry.key),
             url=self.url(entry.key),
             severity=status.severity.value if status else "",
@@ -177,20 +179,22 @@ class Seeing:
             created=entry.projection.created,
         )
 
-    def named(self, key: Key, note: str = "", *, required: bool = True) -> Line:
+    def named(self, key: Key, note: str = "", *, required: bool = True) -> ObjectLine:
         """Return the line of an object that the subject refers to, with its state if it is visible."""
         entry = self.get(key)
         if entry is not None:
             return self.line(entry, note)
-        name, namespace = visible(key.name), _elsewhere(self.subject, key)
+        name, namespace = escape_invisible(key.name), _elsewhere(self.subject, key)
         if required and self.is_missing(key):
-            return Line(name, namespace, "", Severity.WARN.value, _("Missing"), note=note)
-        return Line(name, namespace, self.url(key), note=note)
+            return ObjectLine(name, namespace, "", Severity.WARN.value, _("Missing"), note=note)
+        return ObjectLine(name, namespace, self.url(key), note=note)
 
-    def group(self, found: Collection[Entry[Any]], url: str = "", first: int = FIRST) -> Group:
+    def group(
+        self, found: Collection[Entry[Any]], url: str = "", first: int = FIRST
+    ) -> ObjectGroup:
         """Return a group of visible objects."""
         worst = nsmallest(first, found, key=self.rank)
-        return Group(
+        return ObjectGroup(
             title_of(self.gvr), len(found), tuple(self.line(entry) for entry in worst), url
         )
 
@@ -211,4 +215,4 @@ def _readable(gvr: GVR, kind: ResourceKind | None, access: Access) -> Readable:
 
 def _elsewhere(subject: Subject, key: Key) -> str:
     """Return the namespace if it differs from the subject's, else ""."""
-    return "" if key.namespace == subject.key.namespace else visible(key.namespace)
+    return "" if key.namespace == subject.key.namespace else escape_invisible(key.namespace)

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import PODS
 from console.ui.panels import Panel
-from console.ui.relations.seeing import Seeing
+from console.ui.relations.seeing import VisibleType
 from console.ui.relations.selecting import pods_selected
 from console.ui.subject import Subject
 
@@ -23,7 +23,7 @@ class SelectedPodsPanel(Panel):
     also = (PODS,)
 
     def html(self, subject: Subject) -> SafeString:
-        seeing, namespace = Seeing(subject, PODS), subject.key.namespace
+        seeing, namespace = VisibleType(subject, PODS), subject.key.namespace
         selector = subject.kind.pod_selector(subject.entry)
         if (
             seeing.informer is None

@@ -8,12 +8,12 @@ from console.kube.gvr import STORAGE_CLASSES, Key
 from console.kube.informer import Informer
 from console.kube.projections.claims import PersistentVolumeClaim
 from console.kube.status import Severity
-from console.ui.causes import Cause
+from console.ui.causes import Diagnosis
 from console.ui.decisions import Readable
 from console.ui.panels.summary import CausePanel, Trouble
-from console.ui.relations.seeing import Seeing
+from console.ui.relations.seeing import VisibleType
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: Provisioner of classes whose volumes are created manually.
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
@@ -25,10 +25,10 @@ class StorageClassCause(CausePanel):
     also = (STORAGE_CLASSES,)
 
     def problem(self, subject: Subject) -> Trouble | None:
-        classes = Seeing(subject, STORAGE_CLASSES)
+        classes = VisibleType(subject, STORAGE_CLASSES)
         claim = subject.entry.projection
         found = why_pending(claim, classes.readable, classes.informer)
-        return (found[0], Cause(found[1], claim.status.reason)) if found is not None else None
+        return (found[0], Diagnosis(found[1], claim.status.reason)) if found is not None else None
 
 
 def why_pending(
@@ -42,7 +42,7 @@ def why_pending(
     key = Key("", claim.storage_class)
     if claim.volume or not key.name or classes is None or not readable.includes(key):
         return None
-    found, words = classes.store.get(key), {"name": visible(key.name)}
+    found, words = classes.store.get(key), {"name": escape_invisible(key.name)}
     if found is None:
         # Not always an error: manually created volumes may use a class name without a StorageClass
         # object.

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 from django.utils.translation import gettext as _
 
-from console.ui.difference import WIDEST, Line, compared
+from console.ui.difference import WIDEST, DiffLine, diff_lines
 
 #: Maximum lines to compare.
 LONGEST = 1500
@@ -39,10 +39,10 @@ def template_lines(template: Mapping[str, Any]) -> list[str]:
 
 def template_difference(
     before: Mapping[str, Any], after: Mapping[str, Any]
-) -> tuple[list[Line], str]:
+) -> tuple[list[DiffLine], str]:
     """Return the differing lines, or the reason why none are shown."""
     try:
-        lines = compared(template_lines(before), template_lines(after))
+        lines = diff_lines(template_lines(before), template_lines(after))
     except TooLong:
         return [], _("The pod templates are too long to compare here.")
     return lines, "" if lines else _("The pod templates are identical.")

@@ -14,9 +14,9 @@ from console.kube.store import Entry
 from console.ui.kind import ResourceKind
 from console.ui.panels import Panel
 from console.ui.relations.naming import Target
-from console.ui.relations.references import naming
+from console.ui.relations.references import referring_types
 from console.ui.relations.referrers import referrers_of
-from console.ui.relations.seeing import Group, Seeing
+from console.ui.relations.seeing import ObjectGroup, VisibleType
 from console.ui.relations.selecting import selecting, selecting_types
 from console.ui.subject import Subject
 
@@ -27,10 +27,10 @@ class UsedByPanel(Panel):
     title: str | Promise = gettext_lazy("Used by")
 
     def needs(self, kind: ResourceKind) -> Collection[GVR]:
-        return (*naming(kind), *selecting_types(kind))
+        return (*referring_types(kind), *selecting_types(kind))
 
     def html(self, subject: Subject) -> SafeString:
-        by_name = naming(subject.kind)
+        by_name = referring_types(subject.kind)
         groups = list(_groups(subject, by_name))
         if not groups and not by_name:
             return SafeString("")
@@ -40,14 +40,14 @@ class UsedByPanel(Panel):
 
 def _known(subject: Subject, by_name: Collection[GVR]) -> bool:
     """Return True if an empty result is reliable: all types are loaded and visible to the viewer."""
-    seen = [Seeing(subject, gvr) for gvr in by_name]
+    seen = [VisibleType(subject, gvr) for gvr in by_name]
     return bool(seen) and all(one.informer and one.sees_all(subject.key.namespace) for one in seen)
 
 
-def _groups(subject: Subject, by_name: Collection[GVR]) -> Iterator[Group]:
+def _groups(subject: Subject, by_name: Collection[GVR]) -> Iterator[ObjectGroup]:
     for gvr, found in used_by(subject, by_name, selecting_types(subject.kind)):
-        url = _url(Seeing(subject, gvr), subject, found) if gvr in by_name else ""
-        yield Seeing(subject, gvr).group(found, url)
+        url = _url(VisibleType(subject, gvr), subject, found) if gvr in by_name else ""
+        yield VisibleType(subject, gvr).group(found, url)
 
 
 def used_by(
@@ -56,14 +56,14 @@ def used_by(
     """Yield the visible users by type, without empty types."""
     target: Target = (subject.kind.gvr, subject.key)
     for gvr in by_name:
-        seeing = Seeing(subject, gvr)
+        seeing = VisibleType(subject, gvr)
         if seeing.informer is not None:
             found = seeing.only_visible(referrers_of(seeing.informer).of(target))
             if found:
                 yield gvr, found
     labels = _pod_labels(subject) if by_selector else None
     for gvr in by_selector if labels is not None else ():
-        seeing = Seeing(subject, gvr)
+        seeing = VisibleType(subject, gvr)
         if seeing.informer is not None:
             selected = selecting(seeing.informer, subject.key.namespace, labels or {})
             found = seeing.only_visible(selected)
@@ -79,7 +79,7 @@ def _pod_labels(subject: Subject) -> Mapping[str, str] | None:
     return found if isinstance(found, dict) else None
 
 
-def _url(seeing: Seeing, subject: Subject, found: list[Entry[Any]]) -> str:
+def _url(seeing: VisibleType, subject: Subject, found: list[Entry[Any]]) -> str:
     """Return the list of exactly the users in `found`, or "" if no filter selects exactly these."""
     named, key = subject.kind, subject.key
     use = f"{named.api_kind}/{key.name}"

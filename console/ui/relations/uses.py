@@ -13,7 +13,7 @@ from console.ui.kind import ResourceKind
 from console.ui.panels import NOTHING, Panel
 from console.ui.relations.naming import Reference
 from console.ui.relations.references import references
-from console.ui.relations.seeing import Group, Seeing
+from console.ui.relations.seeing import ObjectGroup, VisibleType
 from console.ui.relations.words import how_text, title_of
 from console.ui.subject import Subject
 
@@ -35,18 +35,18 @@ class UsesPanel(Panel):
         found: dict[GVR, dict[Key, list[Reference]]] = {}
         for ref in references(subject.kind.gvr, subject.entry):
             found.setdefault(ref.gvr, {}).setdefault(ref.key, []).append(ref)
-        groups = [_group(Seeing(subject, gvr), named) for gvr, named in found.items()]
+        groups = [_group(VisibleType(subject, gvr), named) for gvr, named in found.items()]
         return (
             render_to_string("ui/relations/groups.html", {"groups": groups}) if groups else NOTHING
         )
 
 
-def _group(seeing: Seeing, named: dict[Key, list[Reference]]) -> Group:
+def _group(seeing: VisibleType, named: dict[Key, list[Reference]]) -> ObjectGroup:
     lines = tuple(
         seeing.named(key, _note(mentions), required=not all(ref.optional for ref in mentions))
         for key, mentions in list(named.items())[:MOST]
     )
-    return Group(title_of(seeing.gvr), len(named), lines)
+    return ObjectGroup(title_of(seeing.gvr), len(named), lines)
 
 
 def _note(mentions: list[Reference]) -> str:

@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR
 from console.ui.registry import kinds
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: Texts by `Reference.how`.
 HOW: dict[str, str | Promise] = {
@@ -33,7 +33,7 @@ HOW: dict[str, str | Promise] = {
 
 def how_text(how: str, where: str = "") -> str:
     """Return a description such as `volume config`, or "" if the reference needs none."""
-    return f"{HOW.get(how, '')} {visible(where)}".strip()
+    return f"{HOW.get(how, '')} {escape_invisible(where)}".strip()
 
 
 def title_of(gvr: GVR) -> str | Promise:

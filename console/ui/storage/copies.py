@@ -24,17 +24,17 @@ from console.kube.projections.claims import PROVISIONER_ANNOTATION
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import Action, Context, Outcome, Permission
+from console.ui.actions import Action, ActionContext, Outcome, Permission
 from console.ui.decisions import Refused
 from console.ui.forms import ChoiceField, ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl_create
-from console.ui.making import LONGEST, make, new_name
+from console.ui.making import LONGEST, create_object, new_name
 from console.ui.manifests import mapping, text, texts
-from console.ui.relations.seeing import Seeing
+from console.ui.relations.seeing import VisibleType
 from console.ui.storage.sizes import SizeField
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 ACCESS_MODES = ("ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany", "ReadOnlyMany")
 VOLUME_MODES = ("Filesystem", "Block")
@@ -110,7 +110,7 @@ class VolumeForm(_CopyForm):
             self.fields[name] = ChoiceField(label=label, choices=offered)
 
 
-class _Copy(Action):
+class _CopyAction(Action):
     """Base of actions that create a copy. `made` is the type of the created object."""
 
     made: ClassVar[GVR]
@@ -118,12 +118,12 @@ class _Copy(Action):
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl_create(self.body(key, data.get("claim") or {}, data), key)
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         name, found = context.data["name"], await context.fetch()
         done = _("Created %(name)s from %(source)s.")
-        words = {"name": visible(name), "source": visible(context.key.name)}
+        words = {"name": escape_invisible(name), "source": escape_invisible(context.key.name)}
         body = self.body(context.key, found, context.data)
-        return await make(context, self.made, body, done % words)
+        return await create_object(context, self.made, body, done % words)
 
     def body(
         self, key: Key, found: Mapping[str, Any], data: Mapping[str, Any]
@@ -134,7 +134,7 @@ class _Copy(Action):
         raise NotImplementedError
 
 
-class TakeSnapshot(_Copy):
+class TakeSnapshot(_CopyAction):
     name = "snapshot"
     label = gettext_lazy("Take snapshot")
     reads_also = (STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
@@ -159,10 +159,10 @@ class TakeSnapshot(_Copy):
         return _has_volume(entry)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
-        seeing = Seeing(subject, VOLUME_SNAPSHOT_CLASSES)
+        seeing = VisibleType(subject, VOLUME_SNAPSHOT_CLASSES)
         if seeing.informer is None or not seeing.sees_all("") or _snapshot_classes(subject):
             return []
-        words = {"driver": visible(_driver(subject)) or _("none")}
+        words = {"driver": escape_invisible(_driver(subject)) or _("none")}
         return [
             _("No volume snapshot class found for the driver of this volume (%(driver)s).") % words
         ]
@@ -171,7 +171,7 @@ class TakeSnapshot(_Copy):
         """Return the form. Raise `Refused` if the storage class forbids snapshots."""
         if _is_forbidden(subject, "snapshots"):
             text = _("The storage class %(name)s does not allow snapshots of its volumes.")
-            raise Refused(text % {"name": visible(subject.entry.projection.storage_class)})
+            raise Refused(text % {"name": escape_invisible(subject.entry.projection.storage_class)})
         return SnapshotForm(data, subject.key.name, _snapshot_classes(subject))
 
     def body(
@@ -187,7 +187,7 @@ class TakeSnapshot(_Copy):
         }
 
 
-class Clone(_Copy):
+class Clone(_CopyAction):
     name = "clone"
     label = gettext_lazy("Clone")
     reads_also = (STORAGE_CLASSES,)
@@ -205,7 +205,7 @@ class Clone(_Copy):
         """Return the form. Raise `Refused` if the storage class forbids clones."""
         if _is_forbidden(subject, "clones"):
             text = _("The storage class %(name)s does not allow clones of its volumes.")
-            raise Refused(text % {"name": visible(subject.entry.projection.storage_class)})
+            raise Refused(text % {"name": escape_invisible(subject.entry.projection.storage_class)})
         return CloneForm(
             data, subject.key.name, subject.manifest, subject.entry.projection.capacity
         )
@@ -219,7 +219,7 @@ class Clone(_Copy):
         return _claim(data, {**same, "dataSource": source})
 
 
-class CreateVolume(_Copy):
+class CreateVolume(_CopyAction):
     name = "volume"
     label = gettext_lazy("Create volume")
     reads_also = (PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
@@ -240,7 +240,9 @@ class CreateVolume(_Copy):
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         snapshot, key = subject.entry.projection, subject.key
-        claim = Seeing(subject, PERSISTENT_VOLUME_CLAIMS).get(Key(key.namespace, snapshot.source))
+        claim = VisibleType(subject, PERSISTENT_VOLUME_CLAIMS).get(
+            Key(key.namespace, snapshot.source)
+        )
         source = mapping(claim.original(), "spec") if claim is not None else {}
         named = text(source.get("storageClassName"))
         classes = sorted({*_storage_classes(subject), *([named] if named else [])})
@@ -265,7 +267,10 @@ class CreateVolume(_Copy):
 
 def _storage_classes(subject: Subject) -> list[str]:
     """Return the visible storage classes of the snapshot's driver, or all if the driver is unknown."""
-    classes, taken_by = Seeing(subject, STORAGE_CLASSES), Seeing(subject, VOLUME_SNAPSHOT_CLASSES)
+    classes, taken_by = (
+        VisibleType(subject, STORAGE_CLASSES),
+        VisibleType(subject, VOLUME_SNAPSHOT_CLASSES),
+    )
     found = taken_by.get(Key("", subject.entry.projection.snapshot_class))
     driver = found.projection.driver if found is not None else ""
     return [
@@ -293,7 +298,9 @@ def _has_volume(entry: Entry[Any]) -> bool:
 
 def _class(subject: Subject) -> Entry[Any] | None:
     """Return the claim's storage class if it is visible."""
-    return Seeing(subject, STORAGE_CLASSES).get(Key("", subject.entry.projection.storage_class))
+    return VisibleType(subject, STORAGE_CLASSES).get(
+        Key("", subject.entry.projection.storage_class)
+    )
 
 
 def _is_forbidden(subject: Subject, what: str) -> bool:
@@ -311,7 +318,7 @@ def _driver(subject: Subject) -> str:
 
 def _snapshot_classes(subject: Subject) -> list[Entry[Any]]:
     """Return the visible snapshot classes of the volume's driver, or all if the driver is unknown."""
-    found, driver = Seeing(subject, VOLUME_SNAPSHOT_CLASSES).all_visible, _driver(subject)
+    found, driver = VisibleType(subject, VOLUME_SNAPSHOT_CLASSES).all_visible, _driver(subject)
     return sorted(
         (one for one in found if driver in ("", one.projection.driver)), key=lambda one: one.key
     )

@@ -16,13 +16,13 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import STORAGE_CLASSES, Key
 from console.kube.projections.storage import DEFAULT_ANNOTATIONS
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Done, Outcome, Patch, Permission
+from console.ui.actions import Action, ActionContext, ActionSucceeded, Outcome, Patch, Permission
 from console.ui.forms import ChoiceField, ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.labels import command_of
-from console.ui.relations.seeing import Seeing
+from console.ui.relations.seeing import VisibleType
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 _ANNOTATION, _BETA = DEFAULT_ANNOTATIONS
 #: The value "false" is more explicit than a missing annotation for controllers that would set it
@@ -78,7 +78,7 @@ class UnsetDefault(Patch):
         return command_of("annotate", kind, key, _IS_NOT)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
-        seeing = Seeing(subject, STORAGE_CLASSES)
+        seeing = VisibleType(subject, STORAGE_CLASSES)
         if seeing.informer is None or not seeing.sees_all(""):
             return []
         others = _others(subject)
@@ -135,7 +135,7 @@ class SetDefault(Action):
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         return DefaultForm(data, [o for o in _others(subject) if self._may_unset(subject, o)])
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         """Set this default before unsetting the others, so that a default always exists."""
         await context.patch({"metadata": {"annotations": _IS}})
         text, unset = (
@@ -145,9 +145,9 @@ class SetDefault(Action):
         for other in context.data["taken"]:
             why = await context.run_related(unset, other.key, other.projection.uid)
             if why:
-                words = {"name": visible(other.key.name), "why": why}
+                words = {"name": escape_invisible(other.key.name), "why": why}
                 text += " " + _("%(name)s is still a default storage class too: %(why)s") % words
-        return Done(text)
+        return ActionSucceeded(text)
 
     @staticmethod
     def _may_unset(subject: Subject, other: Entry[Any]) -> bool:
@@ -156,7 +156,7 @@ class SetDefault(Action):
 
 def _others(subject: Subject) -> list[Entry[Any]]:
     """Return the other visible default classes."""
-    found = Seeing(subject, STORAGE_CLASSES).all_visible
+    found = VisibleType(subject, STORAGE_CLASSES).all_visible
     return sorted(
         (one for one in found if one.projection.default and one.key != subject.key),
         key=lambda one: one.key,
@@ -164,4 +164,4 @@ def _others(subject: Subject) -> list[Entry[Any]]:
 
 
 def _names(entries: Iterable[Entry[Any]]) -> str:
-    return ", ".join(visible(one.key.name) for one in entries)
+    return ", ".join(escape_invisible(one.key.name) for one in entries)

@@ -12,16 +12,16 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import STORAGE_CLASSES, Key
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Follow, Outcome, Patch, Permission
+from console.ui.actions import Action, ActionContext, ActionStarted, Outcome, Patch, Permission
 from console.ui.decisions import Refused
 from console.ui.facts import Fact
 from console.ui.forms import ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl_patch
-from console.ui.relations.seeing import Seeing
+from console.ui.relations.seeing import VisibleType
 from console.ui.storage.sizes import SizeField
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 class ExpandForm(ConsoleForm):
@@ -56,9 +56,9 @@ class Expand(Action):
         claim = entry.projection
         return [
             *super().facts(kind, entry),
-            (_("Capacity"), visible(claim.capacity)),
-            (_("Requested"), visible(claim.requested)),
-            (_("Storage class"), visible(claim.storage_class)),
+            (_("Capacity"), escape_invisible(claim.capacity)),
+            (_("Requested"), escape_invisible(claim.requested)),
+            (_("Storage class"), escape_invisible(claim.storage_class)),
         ]
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
@@ -68,8 +68,8 @@ class Expand(Action):
         """Return the form. Raise `Refused` if the visible storage class shows that kube-apiserver
         would reject the request.
         """
-        claim, seeing = subject.entry.projection, Seeing(subject, STORAGE_CLASSES)
-        key, words = Key("", claim.storage_class), {"name": visible(claim.storage_class)}
+        claim, seeing = subject.entry.projection, VisibleType(subject, STORAGE_CLASSES)
+        key, words = Key("", claim.storage_class), {"name": escape_invisible(claim.storage_class)}
         if claim.storage_class and seeing.is_missing(key):
             raise Refused(_("Storage class %(name)s does not exist.") % words)
         found = seeing.get(key)
@@ -77,11 +77,11 @@ class Expand(Action):
             raise Refused(_("Storage class %(name)s does not allow volume expansion.") % words)
         return ExpandForm(data, claim.requested)
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         size = context.data["size"]
         await context.patch(_patch(size))
-        words = {"name": visible(context.key.name), "size": visible(size)}
-        return Follow(_("%(name)s is being expanded to %(size)s.") % words)
+        words = {"name": escape_invisible(context.key.name), "size": escape_invisible(size)}
+        return ActionStarted(_("%(name)s is being expanded to %(size)s.") % words)
 
 
 class _Expansion(Patch):

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import Key
 from console.kube.projections.storage import ALLOW_CLONE, ALLOW_SNAPSHOT
-from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
 from console.ui.forms import ChoiceField, ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.labels import command_of
@@ -77,6 +77,8 @@ class VolumeOperations(Action):
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         return OperationsForm(data, mapping(subject.manifest, "metadata", "annotations"))
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         await context.patch({"metadata": {"annotations": context.data["changed"]}})
-        return Done(_("Saved the volume operations of %(name)s.") % context.message_values)
+        return ActionSucceeded(
+            _("Saved the volume operations of %(name)s.") % context.message_values
+        )

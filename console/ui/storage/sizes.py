@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.quantity import parse_quantity
 from console.ui.forms import TextField
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 #: Maximum characters. Sizes written by Kubernetes have about a dozen.
 LONGEST = 32
@@ -31,9 +31,11 @@ class SizeField(TextField):
         text: str = super().clean(value)
         amount = parse_quantity(text)
         if amount is None or amount <= 0:
-            raise ValidationError(_("“%(text)s” is not a valid size.") % {"text": visible(text)})
+            raise ValidationError(
+                _("“%(text)s” is not a valid size.") % {"text": escape_invisible(text)}
+            )
         least = parse_quantity(self.least) or Decimal(0)
-        words = {"least": visible(self.least)}
+        words = {"least": escape_invisible(self.least)}
         if amount < least and not self.larger:
             raise ValidationError(_("Use at least %(least)s.") % words)
         if amount <= least and self.larger:

@@ -9,7 +9,7 @@ from console.kube.store import Entry
 from console.ui.actions import Action
 from console.ui.facts import Fact, ready_fact
 from console.ui.kind import ResourceKind
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 
 
 class WorkloadAction(Action):
@@ -19,5 +19,5 @@ class WorkloadAction(Action):
         if hasattr(item, "desired"):
             found.append(ready_fact(item.ready, item.desired))
         if item.owner:
-            found.append((_("Managed by"), visible(item.owner)))
+            found.append((_("Managed by"), escape_invisible(item.owner)))
         return found

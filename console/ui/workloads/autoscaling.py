@@ -9,20 +9,20 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from console.kube.errors import Conflict, Overtaken, Replaced
+from console.kube.errors import ChangedConcurrently, Conflict, ObjectRecreated
 from console.kube.gvr import HORIZONTAL_POD_AUTOSCALERS, Key
 from console.kube.store import Entry
-from console.ui.actions import Context, Done, Outcome, Permission
+from console.ui.actions import ActionContext, ActionSucceeded, Outcome, Permission
 from console.ui.decisions import Refused
 from console.ui.forms import ConsoleForm, NumberField
 from console.ui.kind import ResourceKind, segment_of
 from console.ui.kubectl import kubectl, kubectl_create, kubectl_patch, quoted
 from console.ui.links import object_url
-from console.ui.making import make
-from console.ui.manifests import listed, mapping
-from console.ui.relations.seeing import Seeing
+from console.ui.making import create_object
+from console.ui.manifests import mapping, mappings_at
+from console.ui.relations.seeing import VisibleType
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.workloads.action import WorkloadAction
 
 #: Kubernetes stores these numbers as int32.
@@ -35,7 +35,7 @@ _TRIES = 3
 def autoscalers(subject: Subject) -> list[Entry[Any]]:
     """Return the visible autoscalers of the object."""
     target = f"{subject.kind.api_kind}/{subject.key.name}"
-    there = Seeing(subject, HORIZONTAL_POD_AUTOSCALERS).in_namespace
+    there = VisibleType(subject, HORIZONTAL_POD_AUTOSCALERS).in_namespace
     return [entry for entry in there if entry.projection.target == target]
 
 
@@ -110,7 +110,7 @@ class AutoscalerForm(ConsoleForm):
 
     @property
     def _found(self) -> list[Any]:
-        return listed(self._spec, "metrics")
+        return mappings_at(self._spec, "metrics")
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}
@@ -167,7 +167,7 @@ class Autoscale(WorkloadAction):
         """Return the form. Raise `Refused` if autoscalers are not loaded or several scale the
         workload.
         """
-        if Seeing(subject, HORIZONTAL_POD_AUTOSCALERS).informer is None:
+        if VisibleType(subject, HORIZONTAL_POD_AUTOSCALERS).informer is None:
             raise Refused(
                 _(
                     "The cluster is not responding, so this action is not available. Try again later."
@@ -175,7 +175,7 @@ class Autoscale(WorkloadAction):
             )
         found = autoscalers(subject)
         if len(found) > 1:
-            names = ", ".join(visible(one.key.name) for one in found)
+            names = ", ".join(escape_invisible(one.key.name) for one in found)
             raise Refused(
                 _("Several autoscalers scale this workload: %(names)s. Delete all but one.")
                 % {"names": names}
@@ -183,29 +183,31 @@ class Autoscale(WorkloadAction):
         desired = subject.entry.projection.desired
         return AutoscalerForm(data, replicas=desired, entry=found[0] if found else None)
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         # Checks the UID, because an autoscaler refers to the workload only by name.
         await context.fetch()
         data = context.data
         if not data["name"]:
             body = _body(context.kind, context.key, data)
             text = _("Enabled autoscaling for %(kind)s %(name)s.") % context.message_values
-            return await make(context, HORIZONTAL_POD_AUTOSCALERS, body, text)
+            return await create_object(context, HORIZONTAL_POD_AUTOSCALERS, body, text)
         key = Key(context.key.namespace, data["name"])
         await _change(context, key)
         segment = segment_of(HORIZONTAL_POD_AUTOSCALERS)
         url = object_url(context.access.cluster.name, segment, key)
-        return Done(_("Changed autoscaler %(name)s.") % {"name": visible(key.name)}, url)
+        return ActionSucceeded(
+            _("Changed autoscaler %(name)s.") % {"name": escape_invisible(key.name)}, url
+        )
 
 
-async def _change(context: Context, key: Key) -> None:
+async def _change(context: ActionContext, key: Key) -> None:
     gvr, data, where = HORIZONTAL_POD_AUTOSCALERS, context.data, key._asdict()
     for _try in range(_TRIES):
         found = await context.client.get(gvr, **where, audit_id=context.audit_id)
         about = found["metadata"]
         if about.get("uid") != data["autoscaler"]:
-            raise Replaced
-        metrics = _metrics(listed(found, "spec", "metrics"), data["shares"])
+            raise ObjectRecreated
+        metrics = _metrics(mappings_at(found, "spec", "metrics"), data["shares"])
         body = {
             "metadata": {"uid": about["uid"], "resourceVersion": about["resourceVersion"]},
             **_patch({**data, "metrics": metrics}),
@@ -215,7 +217,7 @@ async def _change(context: Context, key: Key) -> None:
         except Conflict:
             continue
         return
-    raise Overtaken
+    raise ChangedConcurrently
 
 
 def _body(kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> dict[str, Any]:

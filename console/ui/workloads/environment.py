@@ -14,17 +14,12 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import CONFIG_MAPS
 from console.ui.forms import ChoiceField, ConsoleForm, LinesField, NumberField, TextField, is_line
-from console.ui.manifests import listed, mapping
-from console.ui.relations.seeing import Seeing
-from console.ui.rowforms import MOST, MOST_NEW, POSITION, Given, Rows, given_again
+from console.ui.manifests import mapping, mappings_at
+from console.ui.relations.seeing import VisibleType
+from console.ui.rowforms import MOST, MOST_NEW, POSITION, FormRows, SubmittedRow, duplicated
 from console.ui.subject import Subject
-from console.ui.text import is_seen, visible
-from console.ui.workloads.templates import (
-    MOST_ROWS,
-    Container,
-    EditTemplate,
-    TemplateForm,
-)
+from console.ui.text import escape_invisible, has_no_invisible
+from console.ui.workloads.templates import MOST_ROWS, EditTemplate, TemplateContainer, TemplateForm
 
 #: Maximum characters of a value and of a name. Kubernetes does not limit the length of names.
 LONGEST_VALUE, LONGEST_NAME = 64 * 1024, 1024
@@ -65,9 +60,9 @@ class EnvironmentForm(TemplateForm):
         self._rows = {one.stem: self._rows_of(one) for one in self.containers}
         self.groups = tuple(self._rows.values())
 
-    def _rows_of(self, container: Container) -> Rows:
-        found = listed(container.manifest, "env")
-        return Rows(
+    def _rows_of(self, container: TemplateContainer) -> FormRows:
+        found = mappings_at(container.manifest, "env")
+        return FormRows(
             self,
             container.stem,
             _fields,
@@ -85,15 +80,15 @@ class EnvironmentForm(TemplateForm):
         env = container.get("env", [])
         return isinstance(env, list) and len(env) <= MOST and all(map(_is_variable, env))
 
-    def new_container_values(self, container: Container) -> Mapping[str, Any]:
+    def new_container_values(self, container: TemplateContainer) -> Mapping[str, Any]:
         return {"env": [*self._variables(container)]}
 
-    def _variables(self, container: Container) -> Iterator[Mapping[str, Any]]:
+    def _variables(self, container: TemplateContainer) -> Iterator[Mapping[str, Any]]:
         before, rows = (
-            listed(container.manifest, "env"),
+            mappings_at(container.manifest, "env"),
             [*self._rows[container.stem].rows_to_keep()],
         )
-        again = given_again(rows, "name")
+        again = duplicated(rows, "name")
         for n, row in enumerate(rows):
             if not row.values["name"]:
                 self.add_row_error(row, "name", _("Enter a name."))
@@ -102,7 +97,7 @@ class EnvironmentForm(TemplateForm):
             self.map_causes(f"{container.path}.env[{n}]", row, _CAUSES)
             yield self._variable(row, before[row.index] if row.index is not None else {})
 
-    def _variable(self, row: Given, before: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _variable(self, row: SubmittedRow, before: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the new variable, including fields that the form does not show."""
         values, source = row.values, row.values["source"]
         found = {**before, "name": values["name"]}
@@ -149,13 +144,13 @@ def _begins(variable: Mapping[str, Any]) -> dict[str, Any]:
     source = mapping(variable, "valueFrom")
     if not source:
         value = variable.get(VALUE, "")
-        if not is_seen(value):
+        if not has_no_invisible(value):
             return {**found, "source": KEPT, "as_it_is": _("A value that cannot be shown")}
         return {**found, VALUE: value}
     sort = next(iter(source))
     if sort not in REFERENCES:
         named = ", ".join(str(one) for one in mapping(source, sort).values())
-        return {**found, "source": KEPT, "as_it_is": visible(f"{sort}: {named}")}
+        return {**found, "source": KEPT, "as_it_is": escape_invisible(f"{sort}: {named}")}
     ref = source[sort]
     return {**found, "source": sort, "object": ref.get("name", ""), "key": ref["key"]}
 
@@ -184,5 +179,5 @@ class EditEnvironment(EditTemplate):
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         place = self.spec_path(subject.kind)
-        names = Seeing(subject, CONFIG_MAPS).names
+        names = VisibleType(subject, CONFIG_MAPS).names
         return EnvironmentForm(data, mapping(subject.live, *place), place, names)

@@ -11,21 +11,21 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.actions import Context, Follow, Outcome
+from console.ui.actions import ActionContext, ActionStarted, Outcome
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
-from console.ui.manifests import listed
+from console.ui.manifests import mappings_at
 from console.ui.subject import Subject
-from console.ui.text import visible
-from console.ui.workloads.rollouts import Replaces
+from console.ui.text import escape_invisible
+from console.ui.workloads.rollouts import ReplacesPods
 
 LONGEST = 1000
 _TEMPLATE = ("spec", "template", "spec")
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
+class ContainerImage:
     """A container of a pod template. `path` is its JSON Pointer in the object (RFC 6901)."""
 
     path: str
@@ -34,16 +34,16 @@ class Container:
 
     @property
     def field(self) -> str:
-        return f"image.{visible(self.name)}"
+        return f"image.{escape_invisible(self.name)}"
 
 
-def containers(manifest: Mapping[str, Any]) -> Iterator[Container]:
+def containers(manifest: Mapping[str, Any]) -> Iterator[ContainerImage]:
     """Yield the containers of the pod template, init containers last."""
     for group in ("containers", "initContainers"):
-        for at, found in enumerate(listed(manifest, *_TEMPLATE, group)):
+        for at, found in enumerate(mappings_at(manifest, *_TEMPLATE, group)):
             name, image = found.get("name"), found.get("image", "")
             if isinstance(name, str) and isinstance(image, str):
-                yield Container("/".join(("", *_TEMPLATE, group, str(at))), name, image)
+                yield ContainerImage("/".join(("", *_TEMPLATE, group, str(at))), name, image)
 
 
 class ImageField(TextField):
@@ -62,16 +62,16 @@ class ImagesForm(ConsoleForm):
     with new images under `changed`.
     """
 
-    def __init__(self, data: QueryDict | None, found: Sequence[Container]) -> None:
+    def __init__(self, data: QueryDict | None, found: Sequence[ContainerImage]) -> None:
         super().__init__(data, initial={one.field: one.image for one in found})
         self._found = found
         for one in found:
-            self.fields[one.field] = ImageField(label=visible(one.name))
+            self.fields[one.field] = ImageField(label=escape_invisible(one.name))
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}
         changed = [
-            Container(one.path, one.name, given[one.field])
+            ContainerImage(one.path, one.name, given[one.field])
             for one in self._found
             if given.get(one.field, one.image) != one.image
         ]
@@ -80,7 +80,7 @@ class ImagesForm(ConsoleForm):
         return {**given, "changed": changed}
 
 
-class SetImage(Replaces):
+class SetImage(ReplacesPods):
     name = "set-image"
     label = gettext_lazy("Set image")
     title_text = gettext_lazy("Set images of %(kind)s %(name)s")
@@ -101,8 +101,8 @@ class SetImage(Replaces):
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         return ImagesForm(data, [*containers(subject.entry.original())])
 
-    async def run(self, context: Context) -> Outcome:
-        changed: list[Container] = context.data["changed"]
+    async def run(self, context: ActionContext) -> Outcome:
+        changed: list[ContainerImage] = context.data["changed"]
         # The patch addresses list indexes and tests the names, so that it fails instead of adding a
         # container that was removed in the meantime.
         same = [{"op": "test", "path": f"{one.path}/name", "value": one.name} for one in changed]
@@ -110,4 +110,4 @@ class SetImage(Replaces):
             {"op": "replace", "path": f"{one.path}/image", "value": one.image} for one in changed
         ]
         await context.json_patch(*same, *images)
-        return Follow(_("Set images of %(kind)s %(name)s.") % context.message_values)
+        return ActionStarted(_("Set images of %(kind)s %(name)s.") % context.message_values)

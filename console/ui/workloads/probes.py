@@ -17,15 +17,10 @@ from django.utils.translation import gettext_lazy
 from console.ui.forms import ChoiceField, LinesField, NumberField, TextField, is_line
 from console.ui.manifests import mapping, number
 from console.ui.network.ports import PortField
-from console.ui.rowforms import Given, Rows
-from console.ui.text import is_seen
+from console.ui.rowforms import FormRows, SubmittedRow
+from console.ui.text import has_no_invisible
 from console.ui.workloads.autoscaling import MOST
-from console.ui.workloads.templates import (
-    GROUPS,
-    Container,
-    EditTemplate,
-    TemplateForm,
-)
+from console.ui.workloads.templates import GROUPS, EditTemplate, TemplateContainer, TemplateForm
 
 #: Maximum containers on one page. Each has three probes with a dozen fields.
 MOST_CONTAINERS = 25
@@ -87,7 +82,7 @@ class ProbesForm(TemplateForm):
         self.groups = tuple(self._rows.values())
 
     @property
-    def _probed(self) -> list[Container]:
+    def _probed(self) -> list[TemplateContainer]:
         """Containers that can have probes: regular containers and sidecars, which are init
         containers that keep running.
         """
@@ -97,8 +92,8 @@ class ProbesForm(TemplateForm):
             if one.group == GROUPS[0] or one.manifest.get("restartPolicy") == "Always"
         ]
 
-    def _rows_of(self, container: Container) -> Rows:
-        return Rows(
+    def _rows_of(self, container: TemplateContainer) -> FormRows:
+        return FormRows(
             self,
             container.stem,
             _fields,
@@ -120,13 +115,15 @@ class ProbesForm(TemplateForm):
         probes = (container[name] for name in PROBES if name in container)
         return isinstance(restarts, str) and all(map(_is_probe, probes))
 
-    def new_container_values(self, container: Container) -> Mapping[str, Any]:
+    def new_container_values(self, container: TemplateContainer) -> Mapping[str, Any]:
         if container.stem not in self._rows:
             return {}
         rows = zip(PROBES, self._rows[container.stem].rows_to_keep(), strict=True)
         return {name: self._probe(container, name, row) for name, row in rows}
 
-    def _probe(self, container: Container, name: str, row: Given) -> Mapping[str, Any]:
+    def _probe(
+        self, container: TemplateContainer, name: str, row: SubmittedRow
+    ) -> Mapping[str, Any]:
         """Return the new probe, including fields that the form does not show, or an empty mapping
         for no probe.
         """
@@ -147,7 +144,7 @@ class ProbesForm(TemplateForm):
             found[sort] = self._handler(row, own, mapping(before, sort))
         return {one: value for one, value in found.items() if value != ""}
 
-    def _check_others(self, row: Given, sort: str, own: Sequence[str]) -> None:
+    def _check_others(self, row: SubmittedRow, sort: str, own: Sequence[str]) -> None:
         parts = {part for parts in _PARTS.values() for part in parts} - {*own, "scheme"}
         for part in (*sorted(parts), *(TIMES if sort == NONE else ())):
             if row.values[part] != "" and row.changed(part):
@@ -156,7 +153,7 @@ class ProbesForm(TemplateForm):
                 )
 
     def _handler(
-        self, row: Given, own: Sequence[str], before: Mapping[str, Any]
+        self, row: SubmittedRow, own: Sequence[str], before: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         found = {**before}
         for part in own:
@@ -222,7 +219,7 @@ def _is_probe(probe: object) -> bool:
         and handler.get("scheme", SCHEMES[0]) in SCHEMES
         and (number(port) is not None or is_line(port))
         and isinstance(command, list)
-        and all(isinstance(word, str) and is_seen(word) for word in command)
+        and all(isinstance(word, str) and has_no_invisible(word) for word in command)
     )
 
 

@@ -15,19 +15,19 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.errors import Overtaken
+from console.kube.errors import ChangedConcurrently
 from console.kube.gvr import Key
 from console.kube.quantity import parse_quantity
 from console.kube.store import Entry
-from console.ui.actions import Context, Follow, Outcome, Permission
+from console.ui.actions import ActionContext, ActionStarted, Outcome, Permission
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl_patch
-from console.ui.manifests import listed, mapping, text
-from console.ui.rowforms import Given, Rows
+from console.ui.manifests import mapping, mappings_at, text
+from console.ui.rowforms import FormRows, SubmittedRow
 from console.ui.subject import Subject
-from console.ui.text import visible
-from console.ui.workloads.rollouts import Replaces
+from console.ui.text import escape_invisible
+from console.ui.workloads.rollouts import ReplacesPods
 
 #: Maximum characters. Quantities written by Kubernetes have about a dozen.
 _LONGEST = 32
@@ -49,7 +49,7 @@ _LABELS: Mapping[str, str | Promise] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
+class ContainerResources:
     """A container of a pod template. `amounts` contains the quantity of each field, or "". `at` is
     the index in its group.
     """
@@ -60,17 +60,17 @@ class Container:
     amounts: Mapping[str, str]
 
 
-def containers(manifest: Mapping[str, Any]) -> Iterator[Container]:
+def containers(manifest: Mapping[str, Any]) -> Iterator[ContainerResources]:
     """Yield the containers of the pod template, init containers last."""
     for group in _GROUPS:
-        for at, found in enumerate(listed(manifest, *_TEMPLATE, group)):
+        for at, found in enumerate(mappings_at(manifest, *_TEMPLATE, group)):
             resources = mapping(found, "resources")
             amounts = {
                 part: text(mapping(resources, sort).get(name))
                 for part, (sort, name) in _PARTS.items()
             }
             if isinstance(name := found.get("name"), str):
-                yield Container(group, name, at, amounts)
+                yield ContainerResources(group, name, at, amounts)
 
 
 class AmountField(TextField):
@@ -84,16 +84,16 @@ class AmountField(TextField):
         amount = parse_quantity(found) if found else 0
         if amount is None or amount < 0:
             raise ValidationError(
-                _("“%(text)s” is not a valid quantity.") % {"text": visible(found)}
+                _("“%(text)s” is not a valid quantity.") % {"text": escape_invisible(found)}
             )
         return found
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ResourcesChange:
     """The changed quantities of a container, by field."""
 
-    container: Container
+    container: ContainerResources
     amounts: Mapping[str, str]
 
 
@@ -101,18 +101,18 @@ class ResourcesForm(ConsoleForm):
     """Form with the resources of each container.
 
     `found` contains the containers from the cache. A valid form's cleaned data contains the
-    `Change` objects under `changed`.
+    `ResourcesChange` objects under `changed`.
     """
 
     form_template: ClassVar[str] = "ui/_spec.html"
     suggestions: ClassVar[Mapping[str, Collection[str]]] = {}
     was = forms.CharField(widget=forms.HiddenInput)
 
-    def __init__(self, data: QueryDict | None, found: Sequence[Container]) -> None:
+    def __init__(self, data: QueryDict | None, found: Sequence[ContainerResources]) -> None:
         was = json.dumps([[one.group, one.name, one.amounts] for one in found])
         super().__init__(data, initial={"was": was})
         self._found = found
-        self._rows = Rows(
+        self._rows = FormRows(
             self,
             "containers",
             _fields,
@@ -153,13 +153,13 @@ class ResourcesForm(ConsoleForm):
                         f"{row.name}-{name}_request", _("The request is higher than the limit.")
                     )
             if amounts:
-                changed.append(Change(one, amounts))
+                changed.append(ResourcesChange(one, amounts))
         if not changed and not self.errors:
             raise ValidationError(_("No changes were made."))
         return given if self.errors else {**given, "changed": changed}
 
 
-def _is_above(row: Given, request: str, limit: str) -> bool:
+def _is_above(row: SubmittedRow, request: str, limit: str) -> bool:
     asked, most = (parse_quantity(str(row.values[part])) for part in (request, limit))
     return asked is not None and most is not None and asked > most
 
@@ -168,7 +168,7 @@ def _fields(_begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
     return {part: AmountField(label=label) for part, label in _LABELS.items()}
 
 
-class SetResources(Replaces):
+class SetResources(ReplacesPods):
     name = "set-resources"
     label = gettext_lazy("Set resources")
     title_text = gettext_lazy("Set resources of %(kind)s %(name)s")
@@ -187,8 +187,8 @@ class SetResources(Replaces):
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         return ResourcesForm(data, [*containers(subject.entry.original())])
 
-    async def run(self, context: Context) -> Outcome:
-        changed: Sequence[Change] = context.data["changed"]
+    async def run(self, context: ActionContext) -> Outcome:
+        changed: Sequence[ResourcesChange] = context.data["changed"]
 
         def body(found: Mapping[str, Any]) -> Mapping[str, Any]:
             there = {(one.group, one.name): one.amounts for one in containers(found)}
@@ -196,14 +196,14 @@ class SetResources(Replaces):
                 one = change.container
                 # A strategic merge patch would add a container that was removed in the meantime.
                 if there.get((one.group, one.name)) != one.amounts:
-                    raise Overtaken(one.name)
+                    raise ChangedConcurrently(one.name)
             return _patch(changed)
 
         await context.patch_with_retry(body, context.strategic_patch)
-        return Follow(_("Set resources of %(kind)s %(name)s.") % context.message_values)
+        return ActionStarted(_("Set resources of %(kind)s %(name)s.") % context.message_values)
 
 
-def _patch(changed: Sequence[Change]) -> dict[str, Any]:
+def _patch(changed: Sequence[ResourcesChange]) -> dict[str, Any]:
     """Return a strategic merge patch with the changes."""
     spec: dict[str, list[Any]] = {}
     for change in changed:

@@ -12,17 +12,17 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import CONTROLLER_REVISIONS, GVR, REPLICA_SETS, Key
 from console.kube.store import Entry
-from console.ui.actions import Context, Follow, Outcome, Permission
+from console.ui.actions import ActionContext, ActionStarted, Outcome, Permission
 from console.ui.decisions import Refused
 from console.ui.forms import ChoiceField, ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import quoted
 from console.ui.manifests import mapping
 from console.ui.relations.revisions import Revision, revisions_of
-from console.ui.relations.seeing import Seeing
+from console.ui.relations.seeing import VisibleType
 from console.ui.relations.templates import template_difference
 from console.ui.subject import Subject
-from console.ui.workloads.rollouts import Replaces, rollout
+from console.ui.workloads.rollouts import ReplacesPods, rollout_command
 
 _HASH_LABEL = "pod-template-hash"
 #: Annotations of a Deployment that don't belong to its revision, as in kubectl and the Deployment
@@ -61,7 +61,7 @@ class RevisionForm(ConsoleForm):
         return {**(super().clean() or {}), "chosen": self.chosen}
 
 
-class _RollBack(Replaces):
+class _RollBack(ReplacesPods):
     """Base of rollback actions. `kept_in` is the type that stores the revisions."""
 
     name = "rollback"
@@ -76,13 +76,13 @@ class _RollBack(Replaces):
         return not getattr(entry.projection, "paused", False)
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        return f"{rollout('undo', kind, key)} --to-revision={quoted(data['revision'])}"
+        return f"{rollout_command('undo', kind, key)} --to-revision={quoted(data['revision'])}"
 
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
         return (self.kept_in,)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        found = revisions_of(subject, Seeing(subject, self.kept_in))
+        found = revisions_of(subject, VisibleType(subject, self.kept_in))
         known = [one for one in found if not one.current]
         if not known:
             raise Refused(_("No other revision found."))
@@ -106,13 +106,13 @@ class _RollBack(Replaces):
         }
         return render_to_string("ui/relations/rollback.html", context)
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         revision: Revision = context.data["chosen"]
         await context.json_patch(*await self.changes(context, revision))
         words = {**context.message_values, "number": revision.number}
-        return Follow(_("Rolled back %(kind)s %(name)s to revision %(number)s.") % words)
+        return ActionStarted(_("Rolled back %(kind)s %(name)s to revision %(number)s.") % words)
 
-    async def changes(self, context: Context, revision: Revision) -> list[Mapping[str, Any]]:
+    async def changes(self, context: ActionContext, revision: Revision) -> list[Mapping[str, Any]]:
         """Return the changes as JSON Patch operations."""
         return [{"op": "replace", "path": "/spec/template", "value": _restored(revision.template)}]
 
@@ -125,7 +125,7 @@ class RollBackDeployment(_RollBack):
     )
     kept_in = REPLICA_SETS
 
-    async def changes(self, context: Context, revision: Revision) -> list[Mapping[str, Any]]:
+    async def changes(self, context: ActionContext, revision: Revision) -> list[Mapping[str, Any]]:
         """Restore the pod template and the revision's annotations, such as its change cause."""
         now = mapping(await context.fetch(), "metadata", "annotations")
         annotations = {name: text for name, text in now.items() if name in _OWN_ANNOTATIONS}

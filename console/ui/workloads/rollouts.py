@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.actions import EVERYWHERE, Context, Follow, Outcome, Patch, Permission
+from console.ui.actions import EVERYWHERE, ActionContext, ActionStarted, Outcome, Patch, Permission
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
 from console.ui.manifests import mapping
@@ -20,11 +20,11 @@ from console.ui.workloads.action import WorkloadAction
 RESTARTED_ANNOTATION = "kubectl.kubernetes.io/restartedAt"
 
 
-def rollout(words: str, kind: ResourceKind, key: Key) -> str:
+def rollout_command(words: str, kind: ResourceKind, key: Key) -> str:
     return kubectl(f"rollout {words} {kind.gvr.qualified} {quoted(key.name)}", key)
 
 
-def held_back(subject: Subject) -> Sequence[str | Promise]:
+def rollout_notes(subject: Subject) -> Sequence[str | Promise]:
     """Return notes on why a new template is not rolled out automatically."""
     if getattr(subject.entry.projection, "paused", False):
         return [_("The rollout is paused. Pods are not replaced until the rollout is resumed.")]
@@ -35,17 +35,17 @@ def held_back(subject: Subject) -> Sequence[str | Promise]:
     return []
 
 
-class Replaces(WorkloadAction):
+class ReplacesPods(WorkloadAction):
     """Base of actions that change the pod template."""
 
     effect_text = gettext_lazy("All pods are replaced according to the update strategy.")
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
-        return held_back(subject)
+        return rollout_notes(subject)
 
 
-class Restart(Replaces):
+class Restart(ReplacesPods):
     """Restart the pods like kubectl, with an annotation that changes the pod template."""
 
     name = "restart"
@@ -59,12 +59,12 @@ class Restart(Replaces):
         return not getattr(entry.projection, "paused", False)
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        return rollout("restart", kind, key)
+        return rollout_command("restart", kind, key)
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         note = {RESTARTED_ANNOTATION: f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"}
         await context.patch({"spec": {"template": {"metadata": {"annotations": note}}}})
-        return Follow(_("Restarted %(kind)s %(name)s.") % context.message_values)
+        return ActionStarted(_("Restarted %(kind)s %(name)s.") % context.message_values)
 
 
 class Pause(Patch, WorkloadAction):
@@ -83,7 +83,7 @@ class Pause(Patch, WorkloadAction):
         return not entry.projection.paused
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        return rollout("pause", kind, key)
+        return rollout_command("pause", kind, key)
 
 
 class Resume(WorkloadAction):
@@ -102,8 +102,8 @@ class Resume(WorkloadAction):
         return bool(entry.projection.paused)
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        return rollout("resume", kind, key)
+        return rollout_command("resume", kind, key)
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         await context.patch({"spec": {"paused": None}})
-        return Follow(_("Resumed %(kind)s %(name)s.") % context.message_values)
+        return ActionStarted(_("Resumed %(kind)s %(name)s.") % context.message_values)

@@ -9,13 +9,13 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import JOBS, Key
 from console.kube.store import Entry
-from console.ui.actions import EVERYWHERE, Context, Outcome, Patch, Permission
+from console.ui.actions import EVERYWHERE, ActionContext, Outcome, Patch, Permission
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
-from console.ui.making import LONGEST, make, new_name
+from console.ui.making import LONGEST, create_object, new_name
 from console.ui.manifests import mapping
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.workloads.action import WorkloadAction
 
 MANUAL_ANNOTATION = "cronjob.kubernetes.io/instantiate"
@@ -49,11 +49,13 @@ class _Run(WorkloadAction):
     def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
         return {"name": new_name(entry.key.name)}
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         name = context.data["name"]
         body = {"apiVersion": "batch/v1", "kind": "Job", **self.job(await context.fetch())}
         body["metadata"]["name"] = name
-        return await make(context, JOBS, body, _("Started job %(name)s.") % {"name": visible(name)})
+        return await create_object(
+            context, JOBS, body, _("Started job %(name)s.") % {"name": escape_invisible(name)}
+        )
 
     def job(self, found: Mapping[str, Any]) -> dict[str, Any]:
         """Return the manifest of the new job without its name."""
@@ -125,7 +127,7 @@ def _without(found: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name not in names}
 
 
-class _Suspending(Patch, WorkloadAction):
+class _SetSuspend(Patch, WorkloadAction):
     places = EVERYWHERE
 
     def applicable(self, entry: Entry[Any]) -> bool:
@@ -134,7 +136,7 @@ class _Suspending(Patch, WorkloadAction):
         return getattr(item, "ended", None) is None and item.suspended is not wanted
 
 
-class Suspend(_Suspending):
+class Suspend(_SetSuspend):
     name = "suspend"
     label = pgettext_lazy("action", "Suspend")
     weight = 2
@@ -152,7 +154,7 @@ class Suspend(_Suspending):
         return _("The schedule starts no new jobs. Running jobs continue.")
 
 
-class Unsuspend(_Suspending):
+class Unsuspend(_SetSuspend):
     name = "resume"
     label = pgettext_lazy("action", "Resume")
     weight = 3

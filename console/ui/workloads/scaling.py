@@ -9,12 +9,12 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import HORIZONTAL_POD_AUTOSCALERS, Key
 from console.kube.store import Entry
-from console.ui.actions import Context, Follow, Outcome, Permission
+from console.ui.actions import ActionContext, ActionStarted, Outcome, Permission
 from console.ui.forms import ConsoleForm, NumberField
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.workloads.action import WorkloadAction
 from console.ui.workloads.autoscaling import MOST, autoscalers
 
@@ -43,15 +43,15 @@ class Scale(WorkloadAction):
             "%(most)s) and may change the number again."
         )
         return [
-            text % {"name": visible(one.name), "least": one.least, "most": one.most}
+            text % {"name": escape_invisible(one.name), "least": one.least, "most": one.most}
             for one in (entry.projection for entry in autoscalers(subject))
         ]
 
     def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
         return {"replicas": entry.projection.desired}
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         replicas = context.data["replicas"]
         await context.patch({"spec": {"replicas": replicas}}, "scale")
         words = {**context.message_values, "replicas": f"{replicas:,}"}
-        return Follow(_("Scaled %(kind)s %(name)s to %(replicas)s.") % words)
+        return ActionStarted(_("Scaled %(kind)s %(name)s to %(replicas)s.") % words)

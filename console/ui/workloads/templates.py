@@ -13,17 +13,17 @@ from django.utils.translation import gettext as _
 
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.actions import Context, Follow, Outcome
+from console.ui.actions import ActionContext, ActionStarted, Outcome
 from console.ui.forms import ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl_patch
-from console.ui.manifests import listed, mapping
-from console.ui.rowforms import Given
+from console.ui.manifests import mapping, mappings_at
+from console.ui.rowforms import SubmittedRow
 from console.ui.specforms import EditSpec, SpecForm
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.workloads.action import WorkloadAction
-from console.ui.workloads.rollouts import held_back
+from console.ui.workloads.rollouts import rollout_notes
 
 GROUPS = ("containers", "initContainers")
 #: Maximum rows on one page. Each row has several fields, and Django accepts 1,000 fields by
@@ -34,7 +34,7 @@ LONGEST = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
+class TemplateContainer:
     """The edited fields of a container. `at` is its index in its group, and `stem` the prefix of
     its form fields.
     """
@@ -45,7 +45,7 @@ class Container:
 
     @property
     def name(self) -> str:
-        return visible(str(self.manifest["name"]))
+        return escape_invisible(str(self.manifest["name"]))
 
     @property
     def path(self) -> str:
@@ -112,11 +112,11 @@ class TemplateForm(SpecForm):
         raise NotImplementedError
 
     @property
-    def containers(self) -> list[Container]:
+    def containers(self) -> list[TemplateContainer]:
         return [
-            Container(group, at, one)
+            TemplateContainer(group, at, one)
             for group in GROUPS
-            for at, one in enumerate(listed(self.found, group))
+            for at, one in enumerate(mappings_at(self.found, group))
         ]
 
     def new_values(self) -> Mapping[str, Any]:
@@ -128,11 +128,11 @@ class TemplateForm(SpecForm):
             groups.setdefault(one.group, []).append(container)
         return groups
 
-    def new_container_values(self, container: Container) -> Mapping[str, Any]:
+    def new_container_values(self, container: TemplateContainer) -> Mapping[str, Any]:
         """Return the new values of a container's fields, and add errors for invalid ones."""
         raise NotImplementedError
 
-    def map_causes(self, at: str, row: Given, parts: Mapping[str, str]) -> None:
+    def map_causes(self, at: str, row: SubmittedRow, parts: Mapping[str, str]) -> None:
         """Like `SpecForm.tell_causes`, with `at` relative to the pod spec."""
         super().map_causes(f"{self._place}.{at}", row, parts)
 
@@ -158,7 +158,7 @@ class EditTemplate(EditSpec, WorkloadAction):
         return _("All pods are replaced according to the update strategy.")
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
-        return [*super().notes(subject), *held_back(subject)]
+        return [*super().notes(subject), *rollout_notes(subject)]
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         if "changed" not in data:
@@ -169,13 +169,13 @@ class EditTemplate(EditSpec, WorkloadAction):
         place = self.spec_path(subject.kind)
         return self.form(data, mapping(subject.live, *place), place)
 
-    async def run(self, context: Context) -> Outcome:
+    async def run(self, context: ActionContext) -> Outcome:
         done = await super().run(context)
         if self.affects_future_jobs:
             return done
-        return Follow(_("Saved %(kind)s %(name)s.") % context.message_values)
+        return ActionStarted(_("Saved %(kind)s %(name)s.") % context.message_values)
 
-    async def write(self, context: Context, body: Mapping[str, Any]) -> None:
+    async def write(self, context: ActionContext, body: Mapping[str, Any]) -> None:
         version = body["metadata"]["resourceVersion"]
         same = {"op": "replace", "path": "/metadata/resourceVersion", "value": version}
         await context.json_patch(same, *self._operations(context.kind, context.data))

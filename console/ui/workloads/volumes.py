@@ -14,17 +14,17 @@ from django.utils.translation import gettext_lazy, pgettext
 
 from console.kube.gvr import CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS
 from console.ui.forms import ChoiceField, ConsoleForm, TextField, is_line
-from console.ui.manifests import listed, mapping
-from console.ui.relations.seeing import Seeing
-from console.ui.rowforms import MOST, Given, Rows, given_again
+from console.ui.manifests import mapping, mappings_at
+from console.ui.relations.seeing import VisibleType
+from console.ui.rowforms import MOST, FormRows, SubmittedRow, duplicated
 from console.ui.subject import Subject
-from console.ui.text import visible
+from console.ui.text import escape_invisible
 from console.ui.workloads.resources import AmountField
 from console.ui.workloads.templates import (
     GROUPS,
     MOST_ROWS,
-    Container,
     EditTemplate,
+    TemplateContainer,
     TemplateForm,
 )
 
@@ -79,10 +79,10 @@ class VolumesForm(TemplateForm):
     ) -> None:
         """Build the form. `objects` contains suggested names of ConfigMaps and claims."""
         super().__init__(data, spec, place)
-        volumes = listed(self.found, "volumes")
-        names = [visible(one["name"]) for one in volumes]
+        volumes = mappings_at(self.found, "volumes")
+        names = [escape_invisible(one["name"]) for one in volumes]
         self.suggestions = {OBJECT_NAMES: objects, VOLUME_NAMES: names}
-        self._volumes = Rows(
+        self._volumes = FormRows(
             self,
             _STEM,
             _volume_fields,
@@ -95,9 +95,9 @@ class VolumesForm(TemplateForm):
         self._mounts = {one.stem: self._mounts_of(one) for one in self.containers}
         self.groups = (self._volumes, *self._mounts.values())
 
-    def _mounts_of(self, container: Container) -> Rows:
-        found = listed(container.manifest, "volumeMounts")
-        return Rows(
+    def _mounts_of(self, container: TemplateContainer) -> FormRows:
+        found = mappings_at(container.manifest, "volumeMounts")
+        return FormRows(
             self,
             container.stem,
             _mount_fields,
@@ -126,8 +126,8 @@ class VolumesForm(TemplateForm):
         return {**super().new_values(), "volumes": [*self._wanted_volumes()]}
 
     def _wanted_volumes(self) -> Iterator[Mapping[str, Any]]:
-        before, rows = listed(self.found, "volumes"), [*self._volumes.rows_to_keep()]
-        again = given_again(rows, "name")
+        before, rows = mappings_at(self.found, "volumes"), [*self._volumes.rows_to_keep()]
+        again = duplicated(rows, "name")
         for n, row in enumerate(rows):
             if not row.values["name"]:
                 self.add_row_error(row, "name", _("Enter a name."))
@@ -136,7 +136,7 @@ class VolumesForm(TemplateForm):
             self.map_causes(f"volumes[{n}]", row, _VOLUME_CAUSES)
             yield self._volume(row, before[row.index] if row.index is not None else {})
 
-    def _volume(self, row: Given, before: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _volume(self, row: SubmittedRow, before: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the new volume, including fields that the form does not show."""
         values, kind = row.values, row.values["kind"]
         own = ("object",) if kind in NAMED else ("medium", "size") if kind == EMPTY else ()
@@ -157,11 +157,11 @@ class VolumesForm(TemplateForm):
             source = {**source, NAMED[kind]: values["object"]}
         return {"name": values["name"], kind: source}
 
-    def new_container_values(self, container: Container) -> Mapping[str, Any]:
+    def new_container_values(self, container: TemplateContainer) -> Mapping[str, Any]:
         return {"volumeMounts": [*self._wanted_mounts(container)]}
 
-    def _wanted_mounts(self, container: Container) -> Iterator[Mapping[str, Any]]:
-        before = listed(container.manifest, "volumeMounts")
+    def _wanted_mounts(self, container: TemplateContainer) -> Iterator[Mapping[str, Any]]:
+        before = mappings_at(container.manifest, "volumeMounts")
         for n, row in enumerate(self._mounts[container.stem].rows_to_keep()):
             for part, text in (
                 ("volume", _("Enter a volume.")),
@@ -209,7 +209,7 @@ def _mount_fields(_begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
 def _begins(volume: Mapping[str, Any]) -> Mapping[str, Any]:
     kind = _kind_of(volume)
     source = mapping(volume, kind)
-    others = ", ".join(visible(one) for one in volume if one != "name")
+    others = ", ".join(escape_invisible(one) for one in volume if one != "name")
     return {
         "name": volume["name"],
         "kind": kind,
@@ -234,7 +234,7 @@ def _mount_begins(mount: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**{part: mount.get(path, "") for part, path in _MOUNT.items()}, "mode": mode}
 
 
-def _mount(row: Given, before: Mapping[str, Any]) -> Mapping[str, Any]:
+def _mount(row: SubmittedRow, before: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the new mount, including fields that the form does not show."""
     found = {**before}
     values = {path: row.values[part] for part, path in _MOUNT.items() if row.changed(part)}
@@ -270,5 +270,5 @@ class EditVolumes(EditTemplate):
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         place = self.spec_path(subject.kind)
-        objects = {name for gvr in self.reads_also for name in Seeing(subject, gvr).names}
+        objects = {name for gvr in self.reads_also for name in VisibleType(subject, gvr).names}
         return VolumesForm(data, mapping(subject.live, *place), place, sorted(objects))

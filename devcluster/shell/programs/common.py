@@ -3,8 +3,8 @@
 import getopt
 from collections.abc import AsyncIterator
 
-from devcluster.shell.pipes import Lines
-from devcluster.shell.processes import Problem, Process
+from devcluster.shell.pipes import LineReader
+from devcluster.shell.processes import Process, ProgramError
 
 
 def options(
@@ -20,7 +20,7 @@ def options(
         given = [word for word in process.arguments[1:] if not word.startswith("--color")]
         found, rest = parse(given, short)
     except getopt.GetoptError as error:
-        raise Problem(str(error), 2) from error
+        raise ProgramError(str(error), 2) from error
     return {name[1:]: value for name, value in found}, rest
 
 
@@ -28,10 +28,10 @@ def number(text: str) -> int:
     try:
         return int(text[:18])
     except ValueError as error:
-        raise Problem(f"invalid number '{text}'", 2) from error
+        raise ProgramError(f"invalid number '{text}'", 2) from error
 
 
-async def inputs(process: Process, paths: list[str]) -> AsyncIterator[tuple[str, Lines]]:
+async def inputs(process: Process, paths: list[str]) -> AsyncIterator[tuple[str, LineReader]]:
     """Yield each named file, or standard input. Files that cannot be read are reported on stderr."""
     for path in paths or ["-"]:
         try:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from devcluster.shell.files import Binary, Device, Folder
-from devcluster.shell.processes import Problem, Process, Program
+from devcluster.shell.processes import Process, Program, ProgramError
 from devcluster.shell.programs.common import number
 from devcluster.shell.programs.places import size_of
 
@@ -12,7 +12,7 @@ async def _test(process: Process) -> int:
     words = list(process.arguments[1:])
     if process.name == "[":
         if words[-1:] != ["]"]:
-            raise Problem("missing ]", 2)
+            raise ProgramError("missing ]", 2)
         words.pop()
     for joint, sign in (("-o", any), ("-a", all)):
         if joint in words[1:-1]:
@@ -47,7 +47,7 @@ def _holds(process: Process, words: list[str]) -> bool:
             order |= {"-gt": a > b, "-ge": a >= b}
             if sign in order:
                 return order[sign]
-    raise Problem("unexpected operator", 2)
+    raise ProgramError("unexpected operator", 2)
 
 
 def _is(process: Process, sign: str, path: str) -> bool:
@@ -67,7 +67,7 @@ def _is(process: Process, sign: str, path: str) -> bool:
             return isinstance(node, Device)
         case "-L" | "-h" | "-S" | "-p" | "-b":
             return False
-    raise Problem(f"{sign}: unknown operand", 2)
+    raise ProgramError(f"{sign}: unknown operand", 2)
 
 
 CONDITIONS: Mapping[str, Program] = {"[": _test, "test": _test}

@@ -5,7 +5,14 @@ import signal
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from devcluster.shell.processes import NOT_EXECUTABLE, NOT_FOUND, PATH, Problem, Process, Program
+from devcluster.shell.processes import (
+    NOT_EXECUTABLE,
+    NOT_FOUND,
+    PATH,
+    Process,
+    Program,
+    ProgramError,
+)
 from devcluster.shell.programs.common import number, options
 
 RELEASE = "6.12.57+deb13-amd64"
@@ -63,7 +70,7 @@ async def run_other(
 async def _timeout(process: Process) -> int:
     _, words = options(process, "k:s:", first=True)
     if len(words) < 2:
-        raise Problem("usage: timeout duration command [arguments]", 125)
+        raise ProgramError("usage: timeout duration command [arguments]", 125)
     try:
         async with asyncio.timeout(_seconds(words[:1])):
             return await run_other(process, words[1:])
@@ -82,7 +89,7 @@ async def _time(process: Process) -> int:
 
 async def _sleep(process: Process) -> int:
     if len(process.arguments) < 2:
-        raise Problem("missing operand")
+        raise ProgramError("missing operand")
     await asyncio.sleep(_seconds(process.arguments[1:]))
     return 0
 
@@ -95,7 +102,7 @@ def _seconds(texts: Sequence[str]) -> float:
         try:
             total += float(text[:-1] if unit else text) * (unit or 1)
         except ValueError as error:
-            raise Problem(f"invalid time interval '{text}'") from error
+            raise ProgramError(f"invalid time interval '{text}'") from error
     most = 365.0 * 86400
     return total if 0 <= total <= most else most
 
@@ -140,7 +147,7 @@ _STRFTIME = frozenset("aAbBcdDeFHIjmMnpPrRsStTuUVwWxXyYZz%NhklCGg")
 async def _date(process: Process) -> int:
     flags, rest = options(process, "uRId:")
     if "d" in flags or any(not word.startswith("+") for word in rest):
-        raise Problem("setting the clock and formatting other times are not supported")
+        raise ProgramError("setting the clock and formatting other times are not supported")
     now, form = datetime.now(UTC), rest[0][1:] if rest else "%a %b %e %H:%M:%S UTC %Y"
     if "I" in flags:
         form = "%Y-%m-%d"
@@ -153,7 +160,7 @@ async def _date(process: Process) -> int:
     )
     for before, letter in zip(form, form[1:], strict=False):
         if before == "%" and letter not in _STRFTIME:
-            raise Problem(f"%{letter}: unknown conversion")
+            raise ProgramError(f"%{letter}: unknown conversion")
     await process.write_output(now.strftime(form) + "\n")
     return 0
 
@@ -225,7 +232,7 @@ def _signal(text: str) -> int:
     try:
         return int(signal.Signals[f"SIG{text.upper().removeprefix('SIG')}"])
     except KeyError as error:
-        raise Problem(f"bad signal name '{text}'") from error
+        raise ProgramError(f"bad signal name '{text}'") from error
 
 
 async def _pidof(process: Process) -> int:
@@ -257,7 +264,7 @@ async def _nproc(process: Process) -> int:
 async def _stty(process: Process) -> int:
     terminal = process.terminal
     if terminal is None:
-        raise Problem("standard input: Inappropriate ioctl for device")
+        raise ProgramError("standard input: Inappropriate ioctl for device")
     if process.arguments[1:] == ("size",):
         await process.write_output(f"{terminal.rows} {terminal.columns}\n")
     elif len(process.arguments) == 1 or process.arguments[1:] == ("-a",):
@@ -298,7 +305,7 @@ async def _mount(process: Process) -> int:
     return 0
 
 
-MACHINE: Mapping[str, Program] = {
+SYSTEM: Mapping[str, Program] = {
     "clear": _clear,
     "date": _date,
     "env": _env,

@@ -7,7 +7,7 @@ back-references. Unlike with Python's `re`, no pattern causes exponential backtr
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from devcluster.shell.processes import Problem
+from devcluster.shell.processes import ProgramError
 
 _LONGEST = 200
 #: Longer lines are matched in pieces of this length.
@@ -67,9 +67,9 @@ class _Branch:
 
 
 def compile_pattern(text: str, *, fixed: bool, extended: bool, ignore_case: bool) -> Matches:
-    """Compile a pattern. Raise `Problem` if it is invalid or not supported."""
+    """Compile a pattern. Raise `ProgramError` if it is invalid or not supported."""
     if len(text) > _LONGEST:
-        raise Problem("the pattern is too long", 2)
+        raise ProgramError("the pattern is too long", 2)
     wanted = text.lower() if ignore_case else text
     if fixed or not set(wanted) & set("\\.[*+?^$|(){}"):
         return lambda line: wanted in (line.lower() if ignore_case else line)
@@ -103,7 +103,7 @@ def _branch(text: str, *, extended: bool) -> _Branch:
         elif letter in "+?" and extended and steps:
             steps[-1] = _repeated(steps[-1], letter)
         elif letter in "(){}" and extended:
-            raise Problem("groups and counts are not supported in patterns", 2)
+            raise ProgramError("groups and counts are not supported in patterns", 2)
         elif letter == "[":
             step, at = _bracket(text, at)
             steps.append(step)
@@ -135,7 +135,7 @@ def _bracket(text: str, at: int) -> tuple[_Step, int]:
     at += inverted
     end = text.find("]", at + 1)
     if end < 0:
-        raise Problem("unmatched [", 2)
+        raise ProgramError("unmatched [", 2)
     inside, letters = text[at:end], set[str]()
     place = 0
     while place < len(inside):

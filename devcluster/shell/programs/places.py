@@ -8,7 +8,7 @@ from datetime import UTC
 from functools import partial
 
 from devcluster.shell.files import Device, Files, Folder, Node
-from devcluster.shell.processes import Problem, Process, Program
+from devcluster.shell.processes import Process, Program, ProgramError
 from devcluster.shell.programs.common import number, options
 
 
@@ -130,7 +130,7 @@ async def _touch(process: Process) -> int:
 async def _transfer(process: Process, *, move: bool = False) -> int:
     _, paths = options(process, "rRfap")
     if len(paths) < 2:
-        raise Problem("missing file operand")
+        raise ProgramError("missing file operand")
     files, *sources = process.files, *paths[:-1]
     target = process.path(paths[-1])
     for path in sources:
@@ -138,7 +138,7 @@ async def _transfer(process: Process, *, move: bool = False) -> int:
         into = isinstance(files.find(target), Folder)
         place = f"{target.rstrip('/')}/{source.rpartition('/')[2]}" if into else target
         if f"{place}/".startswith(f"{source}/"):
-            raise Problem(f"cannot copy '{path}' into itself")
+            raise ProgramError(f"cannot copy '{path}' into itself")
         for inner, node in list(files.walk(source)):
             copy = place + inner[len(source) :]
             if not isinstance(node, Folder):
@@ -158,7 +158,7 @@ async def _find(process: Process) -> int:
         starts.append(words.pop(0))
     tests = dict(zip(words[::2], words[1::2], strict=False))
     if unknown := set(tests) - {"-name", "-type", "-maxdepth"}:
-        raise Problem(f"unrecognized: {min(unknown)}")
+        raise ProgramError(f"unrecognized: {min(unknown)}")
     deepest = number(tests.get("-maxdepth", "1000"))
     for start in starts or ["."]:
         root = process.path(start)
@@ -232,7 +232,7 @@ async def _realpath(process: Process) -> int:
     return 0
 
 
-PLACES: Mapping[str, Program] = {
+FILES: Mapping[str, Program] = {
     "basename": _basename,
     "chmod": _chmod,
     "chown": _chmod,

@@ -5,8 +5,8 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Mapping
 
-from devcluster.shell.pipes import CHUNK, LIMIT, Saved, TooLong, Writer
-from devcluster.shell.processes import Problem, Process, Program
+from devcluster.shell.pipes import CHUNK, LIMIT, FileWriter, LimitExceeded, Writer
+from devcluster.shell.processes import Process, Program, ProgramError
 from devcluster.shell.programs.common import inputs, number, options
 from devcluster.shell.programs.matching import compile_pattern
 
@@ -44,7 +44,7 @@ async def _echo(process: Process) -> int:
 
 async def _printf(process: Process) -> int:
     if len(process.arguments) < 2:
-        raise Problem("usage: printf format [arguments]", 2)
+        raise ProgramError("usage: printf format [arguments]", 2)
     form, values = _unescape(process.arguments[1]), deque(process.arguments[2:])
     while True:
         held = len(values)
@@ -70,7 +70,7 @@ def _formatted(kind: str, spec: str, values: deque[str]) -> str:
         return "%"
     value = values.popleft() if values else ""
     if any(part and int(part) > 500 for part in spec.strip("-").split(".") if part.isdecimal()):
-        raise Problem("the width is too large")
+        raise ProgramError("the width is too large")
     if kind in ("d", "i", "x", "o", "u"):
         form = f"%{spec}{'d' if kind in 'iu' else kind}"
         value = str(form % number(value or "0"))
@@ -78,7 +78,7 @@ def _formatted(kind: str, spec: str, values: deque[str]) -> str:
         shown = value[:1] if kind == "c" else _unescape(value) if kind == "b" else value
         value = str(f"%{spec}s" % shown)
     else:
-        raise Problem(f"%{kind}: invalid directive")
+        raise ProgramError(f"%{kind}: invalid directive")
     return value
 
 
@@ -152,7 +152,7 @@ async def _grep(process: Process) -> int:
     if "e" in flags:
         rest = [flags["e"], *rest]
     if not rest:
-        raise Problem("usage: grep [-EFivnclq] pattern [file]...", 2)
+        raise ProgramError("usage: grep [-EFivnclq] pattern [file]...", 2)
     fixed, extended = "F" in flags, "E" in flags or process.name == "egrep"
     matches = compile_pattern(rest[0], fixed=fixed, extended=extended, ignore_case="i" in flags)
     paths = list(_below(process, rest[1:])) if "r" in flags else rest[1:]
@@ -222,7 +222,7 @@ async def _text_of(process: Process, paths: list[str]) -> str:
     async for _, reader in inputs(process, paths):
         found += await reader.all()
         if len(found) > LIMIT:
-            raise TooLong
+            raise LimitExceeded
     return found.decode(errors="surrogateescape")
 
 
@@ -275,7 +275,7 @@ async def _cut(process: Process) -> int:
 def _ranges(text: str) -> Callable[[int], bool]:
     """Return a function that tests if a position is in a list such as `1,3-5,7-`."""
     if not text:
-        raise Problem("you must specify a list of bytes, characters, or fields")
+        raise ProgramError("you must specify a list of bytes, characters, or fields")
     pairs = []
     for part in text.split(","):
         first, dash, last = part.partition("-")
@@ -287,7 +287,7 @@ def _ranges(text: str) -> Callable[[int], bool]:
 async def _tr(process: Process) -> int:
     flags, sets = options(process, "ds")
     if not sets:
-        raise Problem("missing operand")
+        raise ProgramError("missing operand")
     first = _letters(sets[0])
     second = _letters(sets[1]) if len(sets) > 1 else ""
     filled = second.ljust(len(first), second[-1:] or " ")
@@ -316,7 +316,7 @@ def _letters(text: str) -> str:
 async def _tee(process: Process) -> int:
     flags, paths = options(process, "a")
     outputs: list[Writer] = [process.streams.stdout]
-    outputs += [Saved(process.files, process.path(p), append="a" in flags) for p in paths]
+    outputs += [FileWriter(process.files, process.path(p), append="a" in flags) for p in paths]
     while data := await process.streams.stdin.read(CHUNK):
         for output in outputs:
             await output.write(data)
@@ -326,7 +326,7 @@ async def _tee(process: Process) -> int:
 async def _seq(process: Process) -> int:
     values = [number(text) for text in process.arguments[1:]]
     if not 1 <= len(values) <= 3:
-        raise Problem("usage: seq [first [step]] last")
+        raise ProgramError("usage: seq [first [step]] last")
     first, step, last = 1, 1, values[-1]
     if len(values) > 1:
         first = values[0]

@@ -464,7 +464,7 @@ async def test_bulk_disable_reports_a_database_error_per_user(
     async def away(*_args: Any) -> None:
         raise OperationalError("the database is away")
 
-    monkeypatch.setattr("accounts.admin.actions.end_everything", away)
+    monkeypatch.setattr("accounts.admin.actions.revoke_all", away)
     targets = "uid-alice alice\nuid-bob bob"
     done = await admin.post("/bulk/host/users.iam.kubesphere.io/disable", {"targets": targets})
     text = b"".join([part async for part in done.streaming_content]).decode()

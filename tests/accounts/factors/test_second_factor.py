@@ -55,7 +55,7 @@ def test_codes_match_the_test_vectors_of_rfc_6238(
 ) -> None:
     secret = b"12345678901234567890"
     clock.time = clock.time.fromtimestamp(seconds, clock.time.tzinfo)
-    assert totp.step_of(secret, code, clock.time) == seconds // 30
+    assert totp.matching_step(secret, code, clock.time) == seconds // 30
     assert App(secret, clock).code() == code
 
 
@@ -63,7 +63,7 @@ def test_codes_match_the_test_vectors_of_rfc_6238(
 def test_clocks_may_differ_by_one_step(late: int, counts: bool, clock: MovableClock) -> None:
     secret = totp.new_secret()
     code, present = App(secret, clock).code(), int(clock.time.timestamp()) // 30
-    found = totp.step_of(secret, code, clock.time + timedelta(seconds=late))
+    found = totp.matching_step(secret, code, clock.time + timedelta(seconds=late))
     assert found == (present if counts else None)
 
 
@@ -199,12 +199,12 @@ async def test_concurrent_uses_of_a_code_succeed_once(alice: Enrolled) -> None:
 
 async def test_a_code_is_accepted_by_only_one_replica(alice: Enrolled) -> None:
     code, moment = alice.app.code(), alice.app.clock.now()
-    use = partial(register.use, "alice", "uid-alice", code, moment)
+    use = partial(register.use_code, "alice", "uid-alice", code, moment)
     assert await sync_to_async(overtaken)(use) == (True, False)
 
 
 async def test_a_recovery_code_is_accepted_by_only_one_replica(alice: Enrolled) -> None:
-    use = partial(register.use, "alice", "uid-alice", alice.codes[0], alice.app.clock.now())
+    use = partial(register.use_code, "alice", "uid-alice", alice.codes[0], alice.app.clock.now())
     assert await sync_to_async(overtaken)(use, "DELETE") == (True, False)
 
 
@@ -373,8 +373,8 @@ async def test_resetting_requires_permission(alice: Enrolled) -> None:
 
 
 async def test_turn_off_removes_the_factor_once(alice: Enrolled) -> None:
-    assert await sync_to_async(register.turn_off)("alice")
-    assert not await sync_to_async(register.turn_off)("alice")
+    assert await sync_to_async(register.disable)("alice")
+    assert not await sync_to_async(register.disable)("alice")
 
 
 # Required by policy.

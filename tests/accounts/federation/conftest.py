@@ -27,7 +27,7 @@ from console.kube.gvr import (
     USERS,
 )
 from console.kube.informer import Informer
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.accounts.federation.servers import Serve, local_server
 from tests.informers import preloaded
 from tests.rbac.fakes import FakeConsole
@@ -60,9 +60,9 @@ def entry(name: str, kind: str, fields: Manifest, **more: Any) -> Manifest:
 def providers(settings: Settings, tmp_path: Path) -> Iterator[Providers]:
     path = tmp_path / "authentication.yaml"
     settings.AUTHENTICATION_CONFIG = str(path)
-    options.forget()
+    options.clear_cache()
     yield Providers(path)
-    options.forget()
+    options.clear_cache()
 
 
 @pytest.fixture
@@ -88,9 +88,9 @@ def runtime(users: Informer[Any], role_bindings: Informer[Any]) -> Iterator[Stat
             NODES: preloaded(NODES),
         }
     )
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 @pytest.fixture

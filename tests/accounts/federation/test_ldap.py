@@ -12,7 +12,7 @@ import pytest
 
 from accounts.protection.limits import DEFAULTS
 from accounts.providers import directory
-from accounts.providers.base import Person, Refused, Unreachable
+from accounts.providers.base import Person, ProviderRefused, Unreachable
 from accounts.providers.kinds.ldap import LDAP
 from accounts.providers.options import Fields
 from console.kube.gvr import USERS
@@ -29,7 +29,7 @@ from tests.accounts.federation.slapd import (
 )
 from tests.accounts.federation.test_code_flow import accounts_in, linked
 from tests.controlplane.pki import Authority
-from tests.controlplane.plugin import left_out
+from tests.controlplane.plugin import report_skipped
 from tests.rbac.fakes import FakeConsole
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.programs]
@@ -45,7 +45,7 @@ def server() -> Iterator[OpenLDAP]:
     if why:
         if os.environ.get(REQUIRE, "0") not in ("", "0"):
             pytest.fail(f"{REQUIRE} is set, but {why}", pytrace=False)
-        left_out("tests of LDAP", why)
+        report_skipped("tests of LDAP", why)
         pytest.skip(why)
     with OpenLDAP() as found:
         yield found
@@ -127,23 +127,23 @@ REFUSED = [
 
 @pytest.mark.parametrize(("name", "password"), REFUSED, ids=range(len(REFUSED)))
 async def test_wrong_credentials_are_refused(server: OpenLDAP, name: str, password: str) -> None:
-    with pytest.raises((Refused, Unreachable)) as error:
+    with pytest.raises((ProviderRefused, Unreachable)) as error:
         await ldap(server).check(name, password)
     if name != "\ud800":
-        assert isinstance(error.value, Refused)
+        assert isinstance(error.value, ProviderRefused)
 
 
 async def test_an_empty_password_is_not_sent(server: OpenLDAP) -> None:
     """A server would treat it as an anonymous bind and accept it."""
     before = server.log().count("BIND")
-    with pytest.raises(Refused):
+    with pytest.raises(ProviderRefused):
         await ldap(server).check("jane", "")
     assert server.log().count("BIND") == before
 
 
 async def test_ambiguous_entries_are_refused(server: OpenLDAP) -> None:
     assert (await ldap(server).check("twin", PASSWORD)).email == "a@example.com"
-    with pytest.raises(Refused):
+    with pytest.raises(ProviderRefused):
         await ldap(server, userSearchBase=BASE).check("twin", PASSWORD)
 
 
@@ -151,7 +151,7 @@ async def test_the_user_search_filter_is_applied(server: OpenLDAP) -> None:
     for given in ("(employeeType=staff)", "employeeType=staff"):
         provider = ldap(server, userSearchFilter=given)
         assert (await provider.check("Mixed.Case", PASSWORD)).subject == "Mixed.Case"
-        with pytest.raises(Refused):
+        with pytest.raises(ProviderRefused):
             await provider.check("jane", PASSWORD)
 
 
@@ -163,10 +163,10 @@ async def test_group_membership_is_required_if_configured(server: OpenLDAP) -> N
         groupMemberAttribute="member",
     )
     assert (await provider.check("jane", PASSWORD)).subject == "jane"
-    with pytest.raises(Refused) as error:
+    with pytest.raises(ProviderRefused) as error:
         await provider.check("no-mail", PASSWORD)
     assert error.value.reason == "NotInGroup"
-    with pytest.raises(Refused) as error:
+    with pytest.raises(ProviderRefused) as error:
         await provider.check("no-mail", "wrong")
     assert error.value.reason == "WrongPassword"
 
@@ -175,7 +175,7 @@ async def test_ldap_filter_characters_in_names_are_escaped(server: OpenLDAP) -> 
     """Users edit some attributes themselves, and names can contain parentheses."""
     groups = {"groupSearchBase": f"ou=groups,{BASE}", "groupMemberAttribute": "member"}
     assert (await ldap(server, **groups).check("lee (it)", PASSWORD)).subject == "lee (it)"
-    with pytest.raises(Refused) as error:
+    with pytest.raises(ProviderRefused) as error:
         await ldap(server, **groups, userMemberAttribute="displayName").check("lee (it)", PASSWORD)
     assert error.value.reason == "NotInGroup"
 

@@ -17,7 +17,7 @@ from tests.accounts.federation.node import installed, oidc_provider
 from tests.accounts.federation.servers import local_server
 from tests.accounts.federation.test_code_flow import accounts_in
 from tests.accounts.federation.test_openid import say
-from tests.controlplane.plugin import left_out
+from tests.controlplane.plugin import report_skipped
 from tests.npm import Missing
 from tests.ports import free_port
 from tests.rbac.fakes import FakeConsole
@@ -38,7 +38,7 @@ def issuer() -> Iterator[str]:
     except (Missing, OSError) as error:
         if os.environ.get(REQUIRE, "0") not in ("", "0"):
             pytest.fail(f"{REQUIRE} is set, but {error}", pytrace=False)
-        left_out("tests of OpenID Connect with oidc-provider", str(error))
+        report_skipped("tests of OpenID Connect with oidc-provider", str(error))
         pytest.skip(str(error))
     with oidc_provider(
         CLIENT=CLIENT,

@@ -345,7 +345,7 @@ async def test_a_backchannel_logout_revokes_sessions_with_a_second_factor(
 ) -> None:
     """The second factor rotates the session key that was recorded for the provider's session."""
     secret, user = totp.new_secret(), users().store.snapshot().entries[Key("", "jane")].projection
-    codes = await sync_to_async(register.turn_on)(
+    codes = await sync_to_async(register.enable)(
         "jane", user.uid, secret, App(secret, clock).code(), clock.time
     )
     assert codes is not None

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from accounts.oauth.options import options as oauth_options
 from accounts.providers import base, options
 from accounts.providers.base import Unreachable
-from accounts.providers.options import Fields, catalogue, read_catalogue
-from accounts.providers.web import Web
+from accounts.providers.options import Fields, read_catalogue, read_current_providers
+from accounts.providers.web import ProviderHttpClient
 from console.kube.errors import ApiError
 from console.kube.gvr import CONFIG_MAPS
 from tests.accounts.conftest import Browser
@@ -83,7 +83,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> MovableClock:
 
 async def test_the_configuration_of_kubesphere_is_read(providers: Providers) -> None:
     providers.path.write_text(KUBESPHERE)
-    found = await catalogue()
+    found = await read_current_providers()
     assert found.problems == () and found.source == str(providers.path)
     assert [(e.name, e.mapping, e.confirms) for e in found.entries.values()] == [
         ("LDAP", "auto", True),
@@ -135,7 +135,7 @@ async def test_an_invalid_entry_is_ignored_and_reported(
     providers: Providers, caplog: pytest.LogCaptureFixture, bad: Any, text: str
 ) -> None:
     providers.write(entry("good", "GitHubIdentityProvider", GITHUB), bad)
-    found = await catalogue()
+    found = await read_current_providers()
     assert list(found.entries) == ["good"]
     assert len(found.problems) == 1 and text in found.problems[0].text
     assert CANARY not in repr(found) + caplog.text
@@ -191,35 +191,35 @@ def from_map(console: FakeConsole, providers: Providers) -> FakeConsole:
 async def test_the_config_map_is_used_if_the_file_has_no_providers(
     from_map: FakeConsole, providers: Providers
 ) -> None:
-    found = await catalogue()
+    found = await read_current_providers()
     assert found.source == "kubesphere-system/kubesphere-config" and len(found.entries) == 4
     providers.write()
-    assert (await catalogue()).entries == {}
+    assert (await read_current_providers()).entries == {}
     providers.path.unlink()
-    assert len((await catalogue()).entries) == 4
+    assert len((await read_current_providers()).entries) == 4
 
 
 async def test_changes_take_effect_without_a_restart(
     from_map: FakeConsole, clock: MovableClock
 ) -> None:
-    first = await catalogue()
+    first = await read_current_providers()
     clock.move(seconds=11)
     # Unchanged entries keep their cached provider state.
-    assert (await catalogue()).entries["keycloak"] is first.entries["keycloak"]
+    assert (await read_current_providers()).entries["keycloak"] is first.entries["keycloak"]
     from_map.objects[CONFIG_MAPS, "kubesphere-system/kubesphere-config"] = config_map("{}")
     clock.move(seconds=5)
-    assert len((await catalogue()).entries) == 4
+    assert len((await read_current_providers()).entries) == 4
     clock.move(seconds=6)
-    assert (await catalogue()).entries == {}
+    assert (await read_current_providers()).entries == {}
     del from_map.objects[CONFIG_MAPS, "kubesphere-system/kubesphere-config"]
     clock.move(seconds=11)
-    assert (await catalogue()) == options.Catalogue()
+    assert (await read_current_providers()) == options.ProviderCatalog()
 
 
 async def test_the_last_configuration_is_used_while_the_cluster_is_unavailable(
     from_map: FakeConsole, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = await catalogue()
+    first = await read_current_providers()
     calls = 0
 
     async def fail(*_: object, **__: object) -> None:
@@ -231,7 +231,7 @@ async def test_the_last_configuration_is_used_while_the_cluster_is_unavailable(
     for _each in range(3):
         clock.move(seconds=11)
         for _visitor in range(5):
-            found = await catalogue()
+            found = await read_current_providers()
         assert found.entries == first.entries
         assert [problem.text for problem in found.problems] == [
             "the configuration could not be decoded; the previous one remains in effect"
@@ -241,7 +241,7 @@ async def test_the_last_configuration_is_used_while_the_cluster_is_unavailable(
     monkeypatch.undo()
     monkeypatch.setattr(base, "clock", clock)
     clock.move(seconds=11)
-    assert (await catalogue()).problems == ()
+    assert (await read_current_providers()).problems == ()
 
 
 @pytest.mark.parametrize(
@@ -250,10 +250,10 @@ async def test_the_last_configuration_is_used_while_the_cluster_is_unavailable(
 async def test_an_invalid_config_map_keeps_the_last_configuration(
     from_map: FakeConsole, clock: MovableClock, text: str
 ) -> None:
-    first = await catalogue()
+    first = await read_current_providers()
     from_map.objects[CONFIG_MAPS, "kubesphere-system/kubesphere-config"] = config_map(text)
     clock.move(seconds=11)
-    found = await catalogue()
+    found = await read_current_providers()
     assert found.entries == first.entries and found.problems[0].text.startswith(
         "the configuration cannot be"
     )
@@ -317,8 +317,8 @@ async def test_the_sign_in_page_shows_only_provider_names(
 # Transport security.
 
 
-def web_with(**fields: Any) -> Web:
-    return Web(Fields(fields, ("unused",)).tls())
+def web_with(**fields: Any) -> ProviderHttpClient:
+    return ProviderHttpClient(Fields(fields, ("unused",)).tls())
 
 
 async def test_certificates_are_checked(serve: Serve, tmp_path: Path) -> None:

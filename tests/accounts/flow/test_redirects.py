@@ -22,7 +22,7 @@ from tests.accounts.federation.slapd import (
     OpenLDAP,
     missing,
 )
-from tests.controlplane.plugin import left_out
+from tests.controlplane.plugin import report_skipped
 from tests.rbac.objects import user
 
 # The redirects are created by the same code for every cluster.
@@ -107,7 +107,7 @@ async def ldap(providers: Providers) -> AsyncIterator[str]:
     if why:
         if os.environ.get("REQUIRE_LDAP", "0") not in ("", "0"):
             pytest.fail(f"REQUIRE_LDAP is set, but {why}", pytrace=False)
-        left_out("a login through LDAP on both clusters", why)
+        report_skipped("a login through LDAP on both clusters", why)
         pytest.skip(why)
     with OpenLDAP() as server:
         fields = {

@@ -17,7 +17,7 @@ from tests.accounts.conftest import PASSWORD
 from tests.accounts.kubesphere.objects import CONFIG_MAP, TEAM, Manifest, global_binding, user
 from tests.accounts.kubesphere.world import World
 from tests.accounts.oauth.clients import SECRET
-from tests.controlplane.plugin import left_out
+from tests.controlplane.plugin import report_skipped
 from tests.controlplane.waiting import eventually
 
 KAPIS = "/kapis/iam.kubesphere.io/v1alpha2/users/"
@@ -26,7 +26,7 @@ KAPIS = "/kapis/iam.kubesphere.io/v1alpha2/users/"
 def curl(*arguments: str) -> tuple[int, Manifest]:
     program = shutil.which("curl")
     if program is None:
-        left_out("curl with a token", "there is no curl on this machine")
+        report_skipped("curl with a token", "there is no curl on this machine")
         pytest.skip("no curl")
     done = subprocess.run(
         [program, "-sS", "-w", "\n%{http_code}", *arguments],

@@ -9,7 +9,7 @@ from django.urls import get_resolver
 from pytest_django import Settings
 
 from accounts.models import NamedToken
-from accounts.protection.endings import Endings
+from accounts.protection.endings import RevocationReconciler
 from console.audit.models import AuditRecord
 from console.kube.controller import Request
 from console.kube.informer import Informer
@@ -223,7 +223,7 @@ async def test_a_token_is_revoked_with_the_user_or_password(
         # The user is disabled and enabled again before the token is used.
         bring(users, user("bob", password=HASH, state="Disabled"))
         runtime.clock = clock
-        await Endings(runtime).reconcile(Request("", "bob"))
+        await RevocationReconciler(runtime).reconcile(Request("", "bob"))
         bring(users, user("bob", password=HASH))
     assert (await Program().get(me, token)).status_code == 401
     assert await review(token) == {"authenticated": False}

@@ -11,7 +11,7 @@ from joserfc.jwk import KeySet
 from accounts.models import AuthorizationCode, Grant
 from accounts.oauth import register
 from accounts.oauth.options import options
-from accounts.oauth.register import Issued, RefusedGrant
+from accounts.oauth.register import Issued, RejectedGrant
 from console.audit.models import AuditRecord
 from console.kube.informer import Informer
 from tests.accounts.conftest import Browser
@@ -81,7 +81,7 @@ async def test_a_code_used_at_two_replicas_revokes_the_grant(
     use = partial(register.use_code, code, client, CALLBACK, "", clock.now())
     issued, refused = await sync_to_async(overtaken)(use)
     assert isinstance(issued, Issued)
-    assert refused == RefusedGrant("CodeReused")
+    assert refused == RejectedGrant("CodeReused")
     assert not await program.works(issued.access_token)
 
 

@@ -46,9 +46,9 @@ def console() -> FakeConsole:
 def silent(config: Config) -> Iterator[None]:
     """Remove the file."""
     config.path.unlink()
-    kubesphere_config.forget()
+    kubesphere_config.reset()
     yield
-    kubesphere_config.forget()
+    kubesphere_config.reset()
 
 
 async def look(console: FakeConsole, text: str | None = None, **authentication: Any) -> None:
@@ -59,7 +59,7 @@ async def look(console: FakeConsole, text: str | None = None, **authentication: 
         "metadata": {"name": "kubesphere-config", "namespace": "kubesphere-system", "uid": "u"},
         "data": {"kubesphere.yaml": text},
     }
-    await kubesphere_config.look(cast(ConsoleClient, console), SystemClock())
+    await kubesphere_config.read_config(cast(ConsoleClient, console), SystemClock())
 
 
 def write(config: Config, **content: Any) -> None:
@@ -81,7 +81,7 @@ async def test_all_settings_of_the_config_map_are_used(console: FakeConsole) -> 
     assert found.limits.history == timedelta(hours=48)
     assert set(found.sources.values()) == {CLUSTER}
     assert "the secret is well known" in found.problems[0]
-    assert CANARY not in repr(kubesphere_config.found()) + repr(found)
+    assert CANARY not in repr(kubesphere_config.current_config()) + repr(found)
 
 
 async def test_the_file_overrides_single_settings(console: FakeConsole, config: Config) -> None:
@@ -181,7 +181,7 @@ async def test_changes_and_deletion_of_the_config_map_take_effect(console: FakeC
     await look(console, authenticateRateLimiterMaxTries=8)
     assert options() is before, "nothing is read twice"
     del console.objects[PLACE]
-    await kubesphere_config.look(cast(ConsoleClient, console), SystemClock())
+    await kubesphere_config.read_config(cast(ConsoleClient, console), SystemClock())
     assert options().limits == DEFAULTS and not options().clients
 
 
@@ -211,7 +211,7 @@ async def test_the_last_configuration_is_used_while_the_cluster_is_unavailable(
 
     await look(console)
     monkeypatch.setattr(console, "get", fail)
-    await kubesphere_config.look(cast(ConsoleClient, console), SystemClock())
+    await kubesphere_config.read_config(cast(ConsoleClient, console), SystemClock())
     assert list(options().clients) == ["jenkins"]
 
 

@@ -12,8 +12,8 @@ from asgiref.sync import sync_to_async
 from accounts.models import AccessToken, Grant, RefreshToken
 from accounts.oauth import register
 from accounts.oauth.options import options
-from accounts.oauth.register import Issued, RefusedGrant
-from accounts.oauth.token import _Discarding
+from accounts.oauth.register import Issued, RejectedGrant
+from accounts.oauth.token import _Cleanup
 from console.kube.informer import Informer
 from tests.accounts.conftest import PASSWORD, Browser, hashed
 from tests.accounts.oauth.conftest import (
@@ -75,7 +75,7 @@ async def test_concurrent_use_at_two_replicas_revokes_the_whole_family(
     use = partial(register.use_refresh, token, client, "", clock.now())
     issued, refused = await sync_to_async(overtaken)(use)
     assert isinstance(issued, Issued)
-    assert refused == RefusedGrant("RefreshReused")
+    assert refused == RejectedGrant("RefreshReused")
     assert not await program.works(issued.access_token)
 
 
@@ -227,7 +227,7 @@ async def test_a_client_without_the_grant_gets_no_refresh_token(config: Config) 
 async def test_expired_tokens_are_deleted(
     program: Program, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("accounts.oauth.token._discarding", _Discarding())
+    monkeypatch.setattr("accounts.oauth.token._discarding", _Cleanup())
     monkeypatch.setattr("accounts.oauth.token.DISCARD_EVERY", -1.0)
     old = await program.signed_in()
     await program.refresh(old["refresh_token"])

@@ -152,7 +152,7 @@ async def test_an_unavailable_database_returns_503(
 
 async def test_reviews_are_rate_limited(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(review, "RATE", 0.0)
-    monkeypatch.setattr(review, "_bucket", review.Bucket(left=1.0))
+    monkeypatch.setattr(review, "_bucket", review.RateLimiter(left=1.0))
     assert (await ask(program, question("x"))).status_code == 200
     answer = await ask(program, question("x"))
     assert error_of(answer) == (429, "slow_down")
@@ -160,7 +160,7 @@ async def test_reviews_are_rate_limited(program: Program, monkeypatch: pytest.Mo
 
 
 def test_the_token_bucket_allows_burst_and_rate() -> None:
-    bucket = review.Bucket(last=0.0)
+    bucket = review.RateLimiter(last=0.0)
     taken = sum(bucket.take(0.0) for _ in range(1000))
     assert taken == review.BURST
     assert sum(bucket.take(1.0) for _ in range(1000)) == review.RATE

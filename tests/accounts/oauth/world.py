@@ -25,7 +25,7 @@ from tests.accounts.oauth.postgres import PostgreSQL, missing
 from tests.accounts.oauth.tls import TLSProxy
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.pki import Authority
-from tests.controlplane.plugin import left_out
+from tests.controlplane.plugin import report_skipped
 from tests.controlplane.programs import ApiserverOptions
 from tests.controlplane.waiting import eventually
 from tests.ports import free_port
@@ -143,7 +143,7 @@ def world(
 ) -> Iterator[World]:
     why = missing()
     if why:
-        left_out("two consoles on one database", why)
+        report_skipped("two consoles on one database", why)
         pytest.skip(why)
     folder = tmp_path_factory.mktemp("replicas")
     ports = free_port(), free_port()

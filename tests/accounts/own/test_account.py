@@ -17,8 +17,8 @@ from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.live.routing import websocket_application
 from console.live.sessionmonitor import SessionMonitor
-from console.proxying.keeping import Owner, all_open, open_port, opened_by
-from console.proxying.target import Target
+from console.proxying.keeping import PortOwner, open_port, open_ports, open_ports_of
+from console.proxying.target import ProxyTarget
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.protection.test_retention import record
 from tests.accounts.test_socket import from_ours
@@ -61,10 +61,10 @@ async def test_the_page_has_four_parts_in_order(alice: Browser) -> None:
 
 
 async def test_open_ports_of_the_user_are_listed_and_closed(alice: Browser) -> None:
-    target = Target(SERVICES, Key("shop", "web"), 8443, "https")
+    target = ProxyTarget(SERVICES, Key("shop", "web"), 8443, "https")
     for who in ("alice", "bob"):
-        await asyncio.to_thread(open_port, Owner(who, who, "another", "host"), target, "")
-    own, theirs = await asyncio.to_thread(lambda: (opened_by("alice"), opened_by("bob")))
+        await asyncio.to_thread(open_port, PortOwner(who, who, "another", "host"), target, "")
+    own, theirs = await asyncio.to_thread(lambda: (open_ports_of("alice"), open_ports_of("bob")))
     text = (await alice.get(ACCOUNT)).content.decode()
     assert "https:web:8443" in text and own[0].label in text and theirs[0].label not in text
     for label in ("", theirs[0].label, own[0].label, own[0].label):
@@ -73,7 +73,7 @@ async def test_open_ports_of_the_user_are_listed_and_closed(alice: Browser) -> N
     text = (await alice.get(ACCOUNT)).content.decode()
     assert "Port closed." in text and text.count("no such open port any more") == 3
     assert 'id="ports"' not in text
-    assert [one.owner.account for one in await asyncio.to_thread(all_open)] == ["bob"]
+    assert [one.owner.account for one in await asyncio.to_thread(open_ports)] == ["bob"]
     row = await AuditRecord.objects.filter(verb="close").select_related("outcome").aget()
     assert (row.actor, row.name, row.outcome.reason) == ("alice", "https:web:8443", "Closed")
 
@@ -251,7 +251,7 @@ async def test_the_own_sessions_are_listed(alice: Browser, clock: MovableClock) 
     assert "bobs" not in text
     assert alice.key and alice.key not in text
     clock.move(hours=3)
-    assert await asyncio.to_thread(signins.signed_in, "alice", clock.now()) == []
+    assert await asyncio.to_thread(signins.list_sessions, "alice", clock.now()) == []
 
 
 async def test_another_session_can_be_revoked(alice: Browser) -> None:

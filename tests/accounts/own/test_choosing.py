@@ -205,7 +205,7 @@ async def session_of(users: Informer[Any], name: str) -> Browser:
     entry = users.store.get(Key("", name))
     assert entry is not None
     session = SessionStore()
-    await sessions.begin(session, entry.projection, views._clock.now())
+    await sessions.start_session(session, entry.projection, views._clock.now())
     await session.asave(must_create=True)
     browser = Browser()
     browser.key = session.session_key or ""
@@ -230,7 +230,7 @@ async def test_an_unavailable_database_returns_503(
     def fail(*_args: Any, **_kwargs: Any) -> None:
         raise DatabaseError("away")
 
-    monkeypatch.setattr("accounts.protection.attempts.begin", fail)
+    monkeypatch.setattr("accounts.protection.attempts.count_attempt", fail)
     assert (await choose(pending)).status_code == 503
 
 

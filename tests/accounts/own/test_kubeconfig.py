@@ -10,8 +10,13 @@ import pytest
 import yaml
 from pytest_django import Settings
 
-from accounts.kubeconfigs.certificates import asks_for, is_for, make_key, make_request
-from accounts.kubeconfigs.keeping import Keeper, Kept
+from accounts.kubeconfigs.certificates import (
+    is_certificate_for,
+    is_request_for,
+    make_key,
+    make_request,
+)
+from accounts.kubeconfigs.keeping import KubeconfigStore, StoredKubeconfig
 from accounts.kubeconfigs.kubeconfig import ASKED_ANNOTATION
 from accounts.myaccount import kubeconfig
 from console.audit.models import AuditRecord
@@ -46,12 +51,12 @@ async def keep(
     name: str = "alice",
     groups: tuple[str, ...] = (),
     minutes: int = 7200,
-) -> Kept:
+) -> StoredKubeconfig:
     key = make_key()
     request = make_request(key, Identity(name, groups))
     certificate = Authority(folder).sign(request, timedelta(minutes=minutes)).decode()
-    kept = Kept("alice", key, certificate)
-    await Keeper(runtime.console).save(kept)
+    kept = StoredKubeconfig("alice", key, certificate)
+    await KubeconfigStore(runtime.console).save(kept)
     return kept
 
 
@@ -79,7 +84,7 @@ async def test_keys_in_secrets_are_encrypted_and_bound_to_the_user(
     runtime: StaticRuntime, tmp_path: Path, settings: Settings
 ) -> None:
     """A user who can write Secrets can't inject a plain key or another user's key."""
-    kept, keeper = await keep(runtime, tmp_path), Keeper(runtime.console)
+    kept, keeper = await keep(runtime, tmp_path), KubeconfigStore(runtime.console)
     await keeper.save(replace(kept, user="bob"))
     [alice, bob] = runtime.console.of(SECRETS).values()
     texts = {name: base64.b64decode(text).decode() for name, text in alice["data"].items()}
@@ -122,9 +127,11 @@ def test_a_certificate_matches_exactly_one_user_and_groups(tmp_path: Path) -> No
     for one in people:
         request = make_request(key, one)
         certificate = authority.sign(request, timedelta(hours=1)).decode()
-        assert [who for who in people if asks_for(request, key, who)] == [one]
-        assert [who for who in people if is_for(certificate, key, who)] == [one]
-        assert not asks_for(request, another, one) and not is_for(certificate, another, one)
+        assert [who for who in people if is_request_for(request, key, who)] == [one]
+        assert [who for who in people if is_certificate_for(certificate, key, who)] == [one]
+        assert not is_request_for(request, another, one) and not is_certificate_for(
+            certificate, another, one
+        )
 
 
 async def test_missing_permissions_of_the_console_are_reported(

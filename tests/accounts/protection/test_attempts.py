@@ -22,7 +22,7 @@ def clock() -> MovableClock:
 
 
 def guess(clock: MovableClock, name: str = "alice", network: str = HERE) -> float | None:
-    return attempts.begin(name, network, DEFAULTS, clock.now()).wait
+    return attempts.count_attempt(name, network, DEFAULTS, clock.now()).wait
 
 
 def guesses(clock: MovableClock, number: int, name: str = "alice", network: str = HERE) -> int:
@@ -62,17 +62,17 @@ def test_old_attempts_do_not_count(clock: MovableClock) -> None:
 def test_a_correct_password_resets_the_user_but_not_the_address(clock: MovableClock) -> None:
     for _ in range(11):
         assert guesses(clock, 9) == 9
-        ticket = attempts.begin("alice", HERE, DEFAULTS, clock.now())
+        ticket = attempts.count_attempt("alice", HERE, DEFAULTS, clock.now())
         assert ticket.wait is None
-        attempts.succeeded(ticket)
+        attempts.record_success(ticket)
     assert guesses(clock, 9, name="bob") == 1
 
 
 def test_a_cancelled_attempt_does_not_count(clock: MovableClock) -> None:
     for _ in range(15):
-        ticket = attempts.begin("alice", HERE, DEFAULTS, clock.now())
+        ticket = attempts.count_attempt("alice", HERE, DEFAULTS, clock.now())
         assert ticket.wait is None
-        attempts.cancelled(ticket)
+        attempts.cancel_attempt(ticket)
 
 
 @pytest.mark.parametrize("name", ["ALICE", " alice", "alice\n", "\uff41lice"])
@@ -99,7 +99,7 @@ def test_an_address_has_a_hundred_attempts_for_all_names(clock: MovableClock) ->
 def test_a_user_can_be_unlocked(clock: MovableClock) -> None:
     guesses(clock, 10)
     assert attempts.locked_for("alice", DEFAULTS, clock.now()) == 600.0
-    attempts.forget("alice")
+    attempts.unlock("alice")
     assert attempts.locked_for("alice", DEFAULTS, clock.now()) is None
     assert guesses(clock, 15) == 10
 

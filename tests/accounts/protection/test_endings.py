@@ -11,14 +11,14 @@ from django.db import OperationalError
 
 from accounts.models import FailedAttempts, Grant, SignIn
 from accounts.protection import signins
-from accounts.protection.endings import Endings, clean, keep_clean
+from accounts.protection.endings import RevocationReconciler, clean, clean_periodically
 from console.drafts import keeping as drafts
 from console.drafts.models import Draft
-from console.kube.controller import Away, Request
+from console.kube.controller import DependencyUnavailable, Request
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
 from console.kube.runtime import Runtime
-from console.saved.book import Reader, save
+from console.saved.book import ViewOwner, save
 from console.saved.models import Pin, SavedView, Sharing
 from console.saved.pins import pin
 from tests.accounts.conftest import HASH, Browser
@@ -32,9 +32,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def endings(runtime: StaticRuntime, clock: MovableClock) -> Endings:
+def endings(runtime: StaticRuntime, clock: MovableClock) -> RevocationReconciler:
     runtime.clock = clock
-    return Endings(cast(Runtime, runtime))
+    return RevocationReconciler(cast(Runtime, runtime))
 
 
 @pytest.fixture(autouse=True)
@@ -45,17 +45,17 @@ def config(settings: Any, tmp_path: Any) -> Config:
 
 @pytest.mark.parametrize("ending", ["disabled", "going"])
 async def test_drafts_views_and_pins_are_deleted_with_their_user(
-    endings: Endings, users: Informer[Any], ending: str
+    endings: RevocationReconciler, users: Informer[Any], ending: str
 ) -> None:
     """They are kept for a disabled user, who may return. A later user of the same name must not
     read them.
     """
     for name in ("alice", "bob"):
-        place = drafts.Place(name, "host", "pods", "shop", "web")
-        await sync_to_async(drafts.keep)(place, drafts.Content("a", "b", "u"), 0)
+        place = drafts.DraftKey(name, "host", "pods", "shop", "web")
+        await sync_to_async(drafts.store_draft)(place, drafts.DraftContent("a", "b", "u"), 0)
         await sync_to_async(pin)(name, "host", "pods")
-        await sync_to_async(save)(Reader(name), Sharing.OWN, "host", "pods", "mine", "q=secret")
-    await sync_to_async(save)(Reader("alice", True), Sharing.PLATFORM, "host", "pods", "all", "")
+        await sync_to_async(save)(ViewOwner(name), Sharing.OWN, "host", "pods", "mine", "q=secret")
+    await sync_to_async(save)(ViewOwner("alice", True), Sharing.PLATFORM, "host", "pods", "all", "")
     if ending == "disabled":
         bring(users, user("alice", password=HASH, state="Disabled"))
     else:
@@ -69,7 +69,7 @@ async def test_drafts_views_and_pins_are_deleted_with_their_user(
 
 @pytest.mark.parametrize("ending", ["disabled", "deleted", "going"])
 async def test_disabled_and_deleted_users_lose_sessions_and_tokens(
-    endings: Endings, users: Informer[Any], ending: str
+    endings: RevocationReconciler, users: Informer[Any], ending: str
 ) -> None:
     program = Program()
     tokens = await program.signed_in("alice")
@@ -89,20 +89,20 @@ async def test_disabled_and_deleted_users_lose_sessions_and_tokens(
 
 
 async def test_an_unavailable_database_raises_away(
-    monkeypatch: pytest.MonkeyPatch, endings: Endings, users: Informer[Any]
+    monkeypatch: pytest.MonkeyPatch, endings: RevocationReconciler, users: Informer[Any]
 ) -> None:
     def stopped(name: str) -> int:
         raise OperationalError("terminating connection")
 
-    monkeypatch.setattr(signins, "end_all", stopped)
+    monkeypatch.setattr(signins, "end_all_sessions", stopped)
     bring(users, user("alice", password=HASH, state="Disabled"))
-    with pytest.raises(Away, match="terminating connection"):
+    with pytest.raises(DependencyUnavailable, match="terminating connection"):
         await endings.reconcile(Request("", "alice"))
 
 
 @pytest.mark.parametrize("state", ["Active", "AuthLimitExceeded"])
 async def test_active_and_locked_users_keep_sessions(
-    endings: Endings, users: Informer[Any], state: str
+    endings: RevocationReconciler, users: Informer[Any], state: str
 ) -> None:
     await Browser().login("alice")
     bring(users, user("alice", password=HASH, state=state))
@@ -111,7 +111,7 @@ async def test_active_and_locked_users_keep_sessions(
 
 
 async def test_nothing_is_revoked_before_users_are_synced(
-    endings: Endings, runtime: StaticRuntime
+    endings: RevocationReconciler, runtime: StaticRuntime
 ) -> None:
     await Browser().login("alice")
     empty: Informer[Any] = Informer(USERS, runtime.informer(USERS).store._decode)
@@ -152,5 +152,5 @@ async def test_cleanup_continues_after_a_database_error(
 
     monkeypatch.setattr("accounts.protection.endings.clean", once)
     with pytest.raises(asyncio.CancelledError):
-        await keep_clean(Once())
+        await clean_periodically(Once())
     assert len(cleaned) == 2

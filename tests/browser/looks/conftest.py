@@ -12,7 +12,7 @@ from tests.browser.chromium import Chromium
 from tests.browser.looks import axe
 from tests.browser.looks.tour import Tour, tour
 from tests.browser.looks.walk import View, opened
-from tests.controlplane.plugin import left_out
+from tests.controlplane.plugin import report_skipped
 from tests.demo import PASSWORD, demonstrated
 
 
@@ -58,5 +58,5 @@ def with_axe() -> None:
     except (npm.Missing, OSError) as error:
         if os.environ.get("REQUIRE_BROWSER", "0") not in ("", "0"):
             pytest.fail(f"REQUIRE_BROWSER is set, but {error}", pytrace=False)
-        left_out("checks of accessibility by axe-core", str(error))
+        report_skipped("checks of accessibility by axe-core", str(error))
         pytest.skip(str(error))

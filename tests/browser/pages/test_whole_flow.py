@@ -14,7 +14,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.accounts.federation.node import installed, oidc_provider
 from tests.browser.chromium import Chromium
 from tests.browser.console import PASSWORD, Console
-from tests.controlplane.plugin import left_out
+from tests.controlplane.plugin import report_skipped
 from tests.depth import fewer
 from tests.npm import Missing
 
@@ -30,7 +30,7 @@ def issuer(shared_console: Console) -> Iterator[str]:
     except (Missing, OSError) as error:
         if os.environ.get("REQUIRE_OIDC_PROVIDER", "0") not in ("", "0"):
             pytest.fail(f"REQUIRE_OIDC_PROVIDER is set, but {error}", pytrace=False)
-        left_out("the login through oidc-provider in a browser", str(error))
+        report_skipped("the login through oidc-provider in a browser", str(error))
         pytest.skip(str(error))
     with oidc_provider(
         CLIENT=CLIENT,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from devcluster.shell.files import Binary, Device, File, Files, Folder, Volume
-from devcluster.shell.pipes import Captured, Fixed, Lines
+from devcluster.shell.pipes import BufferWriter, BytesReader, LineReader
 from devcluster.shell.processes import PATH, Container, Process, Streams
 from devcluster.shell.shells import PROGRAMS
 from devcluster.shell.terminal import Terminal
@@ -13,7 +13,7 @@ from devcluster.shell.terminal import Terminal
 _SECONDS = 20.0
 
 
-def box() -> Container:
+def sample_container() -> Container:
     """Return a container with all programs. `/etc/settings` is a read-only volume."""
     files = Files()
     for name in PROGRAMS:
@@ -41,8 +41,8 @@ async def run(container: Container, script: str, stdin: bytes = b"") -> tuple[in
 
 
 async def run_words(container: Container, *words: str, stdin: bytes = b"") -> tuple[int, str, str]:
-    out, err = Captured(), Captured()
-    streams = Streams(Lines(Fixed(stdin)), out, err)
+    out, err = BufferWriter(), BufferWriter()
+    streams = Streams(LineReader(BytesReader(stdin)), out, err)
     process = Process(container, words, streams, dict(container.environment), "/")
     async with asyncio.timeout(_SECONDS):
         code = await container.run(PROGRAMS[words[0]], process)
@@ -68,7 +68,7 @@ class Screen:
 
     def start(self, *words: str) -> None:
         terminal = self.terminal
-        streams = Streams(Lines(terminal), terminal, terminal)
+        streams = Streams(LineReader(terminal), terminal, terminal)
         environment = dict(self.container.environment)
         process = Process(self.container, words, streams, environment, "/", terminal)
         terminal.on_signal = process.kill

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from devcluster.shell.files import MOST_BYTES, File
-from tests.devcluster.shell.box import box, run, run_words
+from tests.devcluster.shell.box import run, run_words, sample_container
 
 _BOUNDS = (
     "out of memory",
@@ -63,7 +63,7 @@ _BOUNDS = (
     ],
 )  # fmt: skip
 async def test_script_writes_the_expected_output(script: str, output: str) -> None:
-    _, found, complaints = await run(box(), script)
+    _, found, complaints = await run(sample_container(), script)
     assert (found, complaints) == (output, "")
 
 
@@ -102,12 +102,16 @@ async def test_script_writes_the_expected_output(script: str, output: str) -> No
 async def test_script_errors_are_reported_with_message_and_exit_code(
     script: str, code: int, complaint: str
 ) -> None:
-    assert await run(box(), script) == (code, "", complaint)
+    assert await run(sample_container(), script) == (code, "", complaint)
 
 
 async def test_shell_reads_commands_from_standard_input() -> None:
     commands = b"echo 1\nfor i in a b; do\necho $i\ndone\nhead -n 1\ndata\necho 2\nexit 4\necho 3\n"
-    assert await run_words(box(), "sh", stdin=commands) == (4, "1\na\nb\ndata\n2\n", "")
+    assert await run_words(sample_container(), "sh", stdin=commands) == (
+        4,
+        "1\na\nb\ndata\n2\n",
+        "",
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,7 +134,7 @@ async def test_shell_reads_commands_from_standard_input() -> None:
     ],
 )
 async def test_scripts_cannot_exceed_memory_process_and_disk_limits(script: str) -> None:
-    container = box()
+    container = sample_container()
     _, _, complaint = await run(container, script)
     assert any(word in complaint for word in _BOUNDS), complaint[-300:]
     assert len(container.processes) <= 100
@@ -141,7 +145,7 @@ async def test_scripts_cannot_exceed_memory_process_and_disk_limits(script: str)
 
 async def test_scripts_in_a_loop_do_not_block_the_event_loop() -> None:
     grep = "while true; do cat /root/line | grep 'a*a*a*a*a*a*a*a*a*b'; done"
-    container = box()
+    container = sample_container()
     container.files.write("/root/line", b"a" * 20_000)
     trim = "a=$(head -c 1000 /root/line); while :; do b=${a%%*a*a*a*a*a*b}; done"
     lines = "seq 100000 | head -c 250000 > /root/n; while :; do sort -n /root/n | wc -l; done"

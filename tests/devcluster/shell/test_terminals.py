@@ -1,12 +1,12 @@
 """Interactive shells in a terminal: keys, line editing and signals."""
 
-from tests.devcluster.shell.box import Screen, box
+from tests.devcluster.shell.box import Screen, sample_container
 
 PROMPT = "root@web-1:/# "
 
 
 async def a_shell(*words: str) -> Screen:
-    screen = Screen(box())
+    screen = Screen(sample_container())
     screen.terminal.resize(100, 30)
     screen.start(*(words or ("bash",)))
     return screen

@@ -30,7 +30,7 @@ _SECONDS = 20.0
 
 
 @dataclass
-class Heard:
+class ReceivedData:
     """Received websocket data by channel, the final Status and the close code."""
 
     channels: dict[int, bytes] = field(default_factory=dict)
@@ -55,11 +55,11 @@ class Heard:
 
 
 @dataclass
-class Door:
+class StreamConnection:
     """An open websocket connection."""
 
     websocket: ClientWebSocketResponse
-    heard: Heard = field(default_factory=Heard)
+    heard: ReceivedData = field(default_factory=ReceivedData)
 
     async def send(self, channel: int, data: bytes | str) -> None:
         body = data.encode() if isinstance(data, str) else data
@@ -84,7 +84,7 @@ class Door:
         found = self.heard.channels[channel]
         self.heard.channels[channel] = found[found.index(data) + len(data) :]
 
-    async def end(self) -> Heard:
+    async def end(self) -> ReceivedData:
         """Receive messages until the connection is closed."""
         while await self.next():
             pass
@@ -92,14 +92,14 @@ class Door:
 
 
 @dataclass(frozen=True)
-class Pods:
+class PodClient:
     """Client for the cluster's pods, as the administrator or another user."""
 
     cluster: DevCluster
     token: str
 
-    def of(self, user: str) -> "Pods":
-        return Pods(self.cluster, self.cluster.issue_token(user))
+    def of(self, user: str) -> "PodClient":
+        return PodClient(self.cluster, self.cluster.issue_token(user))
 
     @property
     def api(self) -> Api:
@@ -129,7 +129,7 @@ class Pods:
     @asynccontextmanager
     async def open(
         self, path: str, query: Query, protocols: Sequence[str] = (V5,)
-    ) -> AsyncIterator[Door]:
+    ) -> AsyncIterator[StreamConnection]:
         async with (
             self._session() as session,
             session.ws_connect(
@@ -140,7 +140,7 @@ class Pods:
                 timeout=ClientWSTimeout(ws_close=_SECONDS),
             ) as websocket,
         ):
-            yield Door(websocket)
+            yield StreamConnection(websocket)
 
     async def rejected(
         self, path: str, query: Query = (), method: str = "GET", **headers: str
@@ -169,7 +169,7 @@ class Pods:
         stdin: bytes | None = None,
         protocol: str = V5,
         container: str = "",
-    ) -> Heard:
+    ) -> ReceivedData:
         """Run a command until it exits."""
         query = command_query(*command, stdin=stdin is not None, container=container)
         async with self.open(f"{pod}/exec", query, (protocol,)) as door:
@@ -219,18 +219,18 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevCluster]:
 
 
 @pytest.fixture(scope="module")
-def pods(served: DevCluster) -> Pods:
-    return Pods(served, Api.of(served).token)
+def pods(served: DevCluster) -> PodClient:
+    return PodClient(served, Api.of(served).token)
 
 
 @pytest.fixture(scope="module")
-def web(pods: Pods) -> str:
+def web(pods: PodClient) -> str:
     """A pod with one container that has a shell."""
     return start(pods.api, body("web"))
 
 
 @pytest.fixture(scope="module")
-def two(pods: Pods) -> str:
+def two(pods: PodClient) -> str:
     """A pod with two containers: `a` without a shell, and `b` with a shell and a server on port
     8080.
     """

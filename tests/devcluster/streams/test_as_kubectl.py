@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.contract.cluster import Kubectl, kubectl_program
-from tests.devcluster.streams.conftest import Pods, body, start
+from tests.devcluster.streams.conftest import PodClient, body, start
 
 _SECONDS = 60
 
 
 @pytest.fixture(scope="module")
-def kubectl(pods: Pods, tmp_path_factory: pytest.TempPathFactory) -> Kubectl:
+def kubectl(pods: PodClient, tmp_path_factory: pytest.TempPathFactory) -> Kubectl:
     program = kubectl_program()
     if program is None:
         pytest.skip("kubectl is not installed")
@@ -76,7 +76,9 @@ def test_kubectl_exec_opens_an_interactive_terminal(kubectl: Kubectl, web: str) 
         assert process.wait(_SECONDS) == 4
 
 
-def test_kubectl_debug_attaches_to_an_ephemeral_container(kubectl: Kubectl, pods: Pods) -> None:
+def test_kubectl_debug_attaches_to_an_ephemeral_container(
+    kubectl: Kubectl, pods: PodClient
+) -> None:
     container = {"name": "main", "image": "example/distroless:1"}
     name = start(pods.api, body("sealed", containers=[container]))
     arguments = ("debug", "-it", name, "--image=busybox", "--target=main")

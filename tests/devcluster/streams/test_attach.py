@@ -7,14 +7,14 @@ import pytest
 from devcluster.logs.runs import RATE_ANNOTATION
 from tests.controlplane.waiting import eventually
 from tests.devcluster.conftest import Obj
-from tests.devcluster.streams.conftest import PODS, V4, Pods, Query, body, start
+from tests.devcluster.streams.conftest import PODS, V4, PodClient, Query, body, start
 
 BOTH: Query = (("stdin", "true"), ("stdout", "true"), ("stderr", "true"))
 TTY: Query = (("stdin", "true"), ("stdout", "true"), ("tty", "true"))
 STRATEGIC = "application/strategic-merge-patch+json"
 
 
-def status_of(pods: Pods, pod: str, group: str = "containerStatuses") -> Obj:
+def status_of(pods: PodClient, pod: str, group: str = "containerStatuses") -> Obj:
     found: Obj = pods.api.get(f"{PODS}/{pod}")["status"].get(group, [{}])[0]
     return found
 
@@ -25,7 +25,9 @@ def typed(name: str, policy: str) -> Obj:
     return body(name, containers=[container], restartPolicy=policy)
 
 
-async def test_attach_ends_with_stdin_and_does_not_stop_the_container(pods: Pods, web: str) -> None:
+async def test_attach_ends_with_stdin_and_does_not_stop_the_container(
+    pods: PodClient, web: str
+) -> None:
     before = status_of(pods, web)
     async with pods.open(f"{web}/attach", BOTH) as door:
         await door.send(0, "nobody reads it")
@@ -35,7 +37,7 @@ async def test_attach_ends_with_stdin_and_does_not_stop_the_container(pods: Pods
     assert status_of(pods, web) == before
 
 
-async def test_attach_streams_new_log_lines(pods: Pods) -> None:
+async def test_attach_streams_new_log_lines(pods: PodClient) -> None:
     noisy = body("noisy")
     noisy["metadata"]["annotations"] = {RATE_ANNOTATION: "20"}
     name = start(pods.api, noisy)
@@ -48,7 +50,7 @@ async def test_attach_streams_new_log_lines(pods: Pods) -> None:
 
 
 async def test_attach_with_tty_to_a_container_without_tty_has_no_output(
-    pods: Pods, web: str
+    pods: PodClient, web: str
 ) -> None:
     async with pods.open(f"{web}/attach", TTY) as door:
         await door.send(0, "ls\r")
@@ -63,7 +65,7 @@ async def test_attach_with_tty_to_a_container_without_tty_has_no_output(
     [("Never", 0, "Succeeded", 0), ("Never", 3, "Failed", 0), ("Always", 3, "Running", 1)],
 )
 async def test_exiting_the_main_shell_follows_the_restart_policy(
-    pods: Pods, policy: str, code: int, phase: str, restarts: int
+    pods: PodClient, policy: str, code: int, phase: str, restarts: int
 ) -> None:
     name = start(pods.api, typed(f"typed-{policy}-{code}".lower(), policy))
     async with pods.open(f"{name}/attach", TTY, (V4,)) as door:
@@ -80,7 +82,7 @@ async def test_exiting_the_main_shell_follows_the_restart_policy(
     assert ended["exitCode"] == code
 
 
-async def test_attach_and_exec_reject_a_terminated_container(pods: Pods) -> None:
+async def test_attach_and_exec_reject_a_terminated_container(pods: PodClient) -> None:
     name = start(pods.api, typed("once", "Never"))
     async with pods.open(f"{name}/attach", TTY) as door:
         await door.shows("/ # ")
@@ -91,12 +93,14 @@ async def test_attach_and_exec_reject_a_terminated_container(pods: Pods) -> None
     assert await pods.rejected("once/exec", TTY) == (500, 'container not found ("main")')
 
 
-async def test_attach_with_an_unsupported_accept_header_returns_406(pods: Pods, web: str) -> None:
+async def test_attach_with_an_unsupported_accept_header_returns_406(
+    pods: PodClient, web: str
+) -> None:
     wanted = "406: Not Acceptable\n\nAvailable representations: "
     assert await pods.rejected(f"{web}/attach", BOTH, Accept="application/json") == (406, wanted)
 
 
-async def test_an_ephemeral_container_debugs_a_container_without_a_shell(pods: Pods) -> None:
+async def test_an_ephemeral_container_debugs_a_container_without_a_shell(pods: PodClient) -> None:
     image = "example/distroless:1"
     name = start(pods.api, body("bare", containers=[{"name": "main", "image": image}]))
     assert (await pods.run(name, "sh")).status["reason"] == "InternalError"

@@ -7,10 +7,10 @@ import pytest
 
 from tests.controlplane.waiting import eventually
 from tests.devcluster.conftest import Obj
-from tests.devcluster.streams.conftest import PODS, V4, V5, Pods, body, command_query, start
+from tests.devcluster.streams.conftest import PODS, V4, V5, PodClient, body, command_query, start
 
 
-async def test_exec_sends_stdout_stderr_and_status(pods: Pods, web: str) -> None:
+async def test_exec_sends_stdout_stderr_and_status(pods: PodClient, web: str) -> None:
     found = await pods.run(web, "sh", "-c", "echo out; echo err >&2")
     assert found.channels == {
         1: b"out\n",
@@ -28,7 +28,7 @@ async def test_exec_sends_stdout_stderr_and_status(pods: Pods, web: str) -> None
     ],
 )
 async def test_exec_reports_the_exit_code_in_the_status(
-    pods: Pods, web: str, protocol: str, said: str
+    pods: PodClient, web: str, protocol: str, said: str
 ) -> None:
     found = await pods.run(web, "sh", "-c", "exit 7", protocol=protocol)
     assert found.status == {
@@ -41,12 +41,12 @@ async def test_exec_reports_the_exit_code_in_the_status(
     assert found.close == 1000
 
 
-async def test_stdin_and_its_end_reach_the_command(pods: Pods, web: str) -> None:
+async def test_stdin_and_its_end_reach_the_command(pods: PodClient, web: str) -> None:
     found = await pods.run(web, "wc", "-c", stdin=b"x" * 300_000)
     assert (found.out.strip(), found.code) == ("300000", 0)
 
 
-async def test_protocol_version_4_cannot_close_stdin(pods: Pods, web: str) -> None:
+async def test_protocol_version_4_cannot_close_stdin(pods: PodClient, web: str) -> None:
     query = command_query("cat", stdin=True)
     async with pods.open(f"{web}/exec", query, (V4,)) as door:
         await door.send(0, "one\n")
@@ -57,7 +57,7 @@ async def test_protocol_version_4_cannot_close_stdin(pods: Pods, web: str) -> No
         await door.shows("one\ntwo\n")
 
 
-async def test_the_first_supported_protocol_is_selected(pods: Pods, web: str) -> None:
+async def test_the_first_supported_protocol_is_selected(pods: PodClient, web: str) -> None:
     offered = ("v9.channel.k8s.io", V4, V5)
     async with pods.open(f"{web}/exec", command_query("true"), offered) as door:
         assert door.websocket.protocol == V4
@@ -74,7 +74,7 @@ async def test_the_first_supported_protocol_is_selected(pods: Pods, web: str) ->
     ],
 )
 async def test_a_command_that_cannot_start_returns_an_internal_error(
-    pods: Pods, web: str, command: tuple[str, ...], why: str
+    pods: PodClient, web: str, command: tuple[str, ...], why: str
 ) -> None:
     found = await pods.run(web, *command)
     status = found.status
@@ -84,14 +84,14 @@ async def test_a_command_that_cannot_start_returns_an_internal_error(
     assert found.close == 1000
 
 
-async def test_available_shells_depend_on_the_image(pods: Pods, two: str) -> None:
+async def test_available_shells_depend_on_the_image(pods: PodClient, two: str) -> None:
     found = await pods.run(two, "sh", container="a")
     assert 'exec: "sh": executable file not found in $PATH' in found.status["message"]
     assert (await pods.run(two, "sh", "-c", "cat /etc/os-release", container="b")).code == 0
     assert "not found" in (await pods.run(two, "bash", container="b")).status["message"]
 
 
-async def test_exec_with_tty_supports_resize_and_ctrl_c(pods: Pods, web: str) -> None:
+async def test_exec_with_tty_supports_resize_and_ctrl_c(pods: PodClient, web: str) -> None:
     query = command_query("bash", stdin=True, tty=True)
     async with pods.open(f"{web}/exec", query) as door:
         prompt = "root@web:/# "
@@ -113,7 +113,7 @@ async def test_exec_with_tty_supports_resize_and_ctrl_c(pods: Pods, web: str) ->
     assert (found.code, found.close, set(found.channels)) == (130, 1000, {1, 3})
 
 
-async def test_endless_output_does_not_block_the_cluster(pods: Pods, web: str) -> None:
+async def test_endless_output_does_not_block_the_cluster(pods: PodClient, web: str) -> None:
     query = command_query("cat", "/dev/zero")
     async with pods.open(f"{web}/exec", query) as door:
         for _ in range(200):
@@ -123,12 +123,12 @@ async def test_endless_output_does_not_block_the_cluster(pods: Pods, web: str) -
     assert (await pods.run(web, "true")).code == 0
 
 
-async def test_written_files_persist_between_commands(pods: Pods, web: str) -> None:
+async def test_written_files_persist_between_commands(pods: PodClient, web: str) -> None:
     assert (await pods.run(web, "sh", "-c", "echo kept > /root/note")).code == 0
     assert (await pods.run(web, "cat", "/root/note")).out == "kept\n"
 
 
-async def test_environment_volumes_and_user_match_the_pod_spec(pods: Pods) -> None:
+async def test_environment_volumes_and_user_match_the_pod_spec(pods: PodClient) -> None:
     api = pods.api
     api.post(
         "/api/v1/namespaces/default/configmaps", {"metadata": {"name": "c"}, "data": {"k": "v"}}
@@ -175,7 +175,7 @@ async def test_environment_volumes_and_user_match_the_pod_spec(pods: Pods) -> No
     assert (await pods.run(name, "cat", "/etc/c/in/k")).out == "new"
 
 
-async def test_exec_ends_with_code_137_when_the_pod_is_deleted(pods: Pods) -> None:
+async def test_exec_ends_with_code_137_when_the_pod_is_deleted(pods: PodClient) -> None:
     name = start(pods.api, body("ending"))
     query = command_query("sh", "-c", "echo up; sleep 100")
     async with pods.open(f"{name}/exec", query) as door:
@@ -187,7 +187,7 @@ async def test_exec_ends_with_code_137_when_the_pod_is_deleted(pods: Pods) -> No
 
 @pytest.mark.parametrize("abruptly", [False, True])
 async def test_exec_ends_when_the_cluster_stops_or_is_killed(
-    pods: Pods, web: str, abruptly: bool
+    pods: PodClient, web: str, abruptly: bool
 ) -> None:
     async with pods.open(f"{web}/exec", command_query("sleep", "100")) as door:
         assert await door.next()
@@ -201,12 +201,14 @@ async def test_exec_ends_when_the_cluster_stops_or_is_killed(
     assert found.close == 1006 or not abruptly
 
 
-async def test_background_processes_are_killed_when_the_command_exits(pods: Pods, web: str) -> None:
+async def test_background_processes_are_killed_when_the_command_exits(
+    pods: PodClient, web: str
+) -> None:
     assert (await pods.run(web, "sh", "-c", "(sleep 8765 &); yes & exit 2")).code == 2
     assert (await pods.run(web, "ps")).out.count("\n") == 3
 
 
-async def test_the_command_is_killed_when_the_client_disconnects(pods: Pods, web: str) -> None:
+async def test_the_command_is_killed_when_the_client_disconnects(pods: PodClient, web: str) -> None:
     async with pods.open(f"{web}/exec", command_query("sleep", "4321")) as door:
         assert await door.next()
         assert "sleep 4321" in (await pods.run(web, "ps")).out
@@ -229,7 +231,7 @@ LS = (("command", "ls"), ("stdout", "true"))
 
 
 async def test_invalid_requests_return_the_errors_of_kube_apiserver(
-    pods: Pods, web: str, two: str
+    pods: PodClient, web: str, two: str
 ) -> None:
     found = message(await pods.rejected("nope/exec", LS))
     assert found == (404, "NotFound", 'pods "nope" not found')
@@ -243,7 +245,7 @@ async def test_invalid_requests_return_the_errors_of_kube_apiserver(
     assert message(await pods.rejected(f"{web}/exec", LS, "PUT"))[0] == 405
 
 
-async def test_invalid_requests_return_the_errors_of_a_kubelet(pods: Pods, web: str) -> None:
+async def test_invalid_requests_return_the_errors_of_a_kubelet(pods: PodClient, web: str) -> None:
     why = "you must specify at least 1 of stdin, stdout, stderr"
     assert await pods.rejected(f"{web}/exec", LS[:1]) == (400, why)
     assert await pods.rejected(f"{web}/exec", LS, "POST") == (405, "bad method")
@@ -260,7 +262,7 @@ async def test_invalid_requests_return_the_errors_of_a_kubelet(pods: Pods, web: 
     assert await pods.rejected("pulling/exec", LS) == (500, 'container not found ("main")')
 
 
-async def test_exec_requires_get_and_create_permissions(pods: Pods, web: str) -> None:
+async def test_exec_requires_get_and_create_permissions(pods: PodClient, web: str) -> None:
     rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
     for verb in ("get", "create"):
         rule = {"verbs": [verb], "apiGroups": [""], "resources": ["pods/exec"]}

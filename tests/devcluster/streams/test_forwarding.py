@@ -10,7 +10,7 @@ import pytest
 
 from devcluster.streams.spdy import DICTIONARY
 from tests.devcluster.conftest import Api
-from tests.devcluster.streams.conftest import PODS, V4, Door, Pods
+from tests.devcluster.streams.conftest import PODS, V4, PodClient, StreamConnection
 
 SPDY = "SPDY/3.1+portforward.k8s.io"
 GET = "GET /some/where HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
@@ -18,7 +18,7 @@ GET = "GET /some/where HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
 @pytest.mark.parametrize("protocols", [(V4,), ()])
 async def test_port_forward_returns_the_response_of_the_port(
-    pods: Pods, two: str, protocols: tuple[str, ...]
+    pods: PodClient, two: str, protocols: tuple[str, ...]
 ) -> None:
     async with pods.open(f"{two}/portforward", [("ports", "8080")], protocols) as door:
         assert door.websocket.protocol == (V4 if protocols else None)
@@ -31,7 +31,7 @@ async def test_port_forward_returns_the_response_of_the_port(
     assert (found.channels[1], found.close) == (b"\x90\x1f", 1006)
 
 
-async def test_port_forward_connects_to_several_ports(pods: Pods, two: str) -> None:
+async def test_port_forward_connects_to_several_ports(pods: PodClient, two: str) -> None:
     query = [("ports", "8080"), ("ports", "8080,81")]
     async with pods.open(f"{two}/portforward", query, (V4,)) as door:
         await door.send(2, GET)
@@ -44,7 +44,7 @@ async def test_port_forward_connects_to_several_ports(pods: Pods, two: str) -> N
 
 
 async def test_a_closed_port_reports_connection_refused_on_the_error_channel(
-    pods: Pods, two: str
+    pods: PodClient, two: str
 ) -> None:
     async with pods.open(f"{two}/portforward", [("ports", "81")], (V4,)) as door:
         found = await door.end()
@@ -53,7 +53,7 @@ async def test_a_closed_port_reports_connection_refused_on_the_error_channel(
     assert (found.channels[0], found.close) == (b"Q\0", 1006)
 
 
-async def test_missing_and_invalid_ports_are_rejected(pods: Pods, two: str) -> None:
+async def test_missing_and_invalid_ports_are_rejected(pods: PodClient, two: str) -> None:
     for query in (
         (),
         (("ports", ""),),
@@ -68,7 +68,7 @@ async def test_missing_and_invalid_ports_are_rejected(pods: Pods, two: str) -> N
     assert (await pods.rejected("nope/portforward", [("ports", "1")]))[0] == 404
 
 
-async def test_port_forward_ends_when_the_client_disconnects(pods: Pods, two: str) -> None:
+async def test_port_forward_ends_when_the_client_disconnects(pods: PodClient, two: str) -> None:
     async with pods.open(f"{two}/portforward", [("ports", "8080")], (V4,)) as door:
         assert await door.next()
     assert await asyncio.to_thread(Api(pods.cluster, pods.token).get, f"{PODS}/{two}")
@@ -81,7 +81,7 @@ async def test_port_forward_ends_when_the_client_disconnects(pods: Pods, two: st
 class Spdy:
     """SPDY client, as implemented by kubectl."""
 
-    door: Door
+    door: StreamConnection
     _packing: "zlib._Compress" = field(default_factory=lambda: zlib.compressobj(zdict=DICTIONARY))
     _waiting: bytes = b""
 
@@ -120,7 +120,7 @@ class Spdy:
 LAST = 1 << 31
 
 
-async def test_one_tunnel_carries_several_connections(pods: Pods, two: str) -> None:
+async def test_one_tunnel_carries_several_connections(pods: PodClient, two: str) -> None:
     async with pods.open(f"{two}/portforward", [("ports", "8080")], (SPDY,)) as door:
         spdy = Spdy(door)
         for number in range(3):
@@ -148,7 +148,7 @@ async def test_one_tunnel_carries_several_connections(pods: Pods, two: str) -> N
     assert all(found[4 * number + 1] == b"" for number in range(3))
 
 
-async def test_streams_to_closed_and_invalid_ports_are_reset(pods: Pods, two: str) -> None:
+async def test_streams_to_closed_and_invalid_ports_are_reset(pods: PodClient, two: str) -> None:
     async with pods.open(f"{two}/portforward", [("ports", "81")], (SPDY,)) as door:
         spdy = Spdy(door)
         await spdy.begin(1, streamtype="error", port="81", requestid="0")
@@ -173,7 +173,9 @@ async def test_streams_to_closed_and_invalid_ports_are_reset(pods: Pods, two: st
         struct.pack(">II", 1, 0xFFFFFF),
     ],
 )
-async def test_invalid_spdy_frames_close_the_connection(pods: Pods, two: str, data: bytes) -> None:
+async def test_invalid_spdy_frames_close_the_connection(
+    pods: PodClient, two: str, data: bytes
+) -> None:
     async with pods.open(f"{two}/portforward", [("ports", "8080")], (SPDY,)) as door:
         await door.websocket.send_bytes(data)
         assert (await door.end()).close is not None

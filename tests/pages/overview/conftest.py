@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rbac.current import no_host, use_host
+from rbac.current import set_host_cluster, unset_host_cluster
 from tests.pages.overview.world import Measuring, make_runtime
 from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs, _site
@@ -21,9 +21,9 @@ def metrics() -> Measuring:
 @pytest.fixture
 def runtime(metrics: Measuring) -> Iterator[StaticRuntime]:
     found = make_runtime(datetime.now(UTC).isoformat(), metrics)
-    use_host(found)
+    set_host_cluster(found)
     yield found
-    no_host()
+    unset_host_cluster()
 
 
 @pytest.fixture

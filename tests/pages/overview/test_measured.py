@@ -6,10 +6,10 @@ import pytest
 
 from console.kube.errors import Forbidden, NotFound, Unavailable
 from console.kube.gvr import POD_METRICS
-from console.kube.metricslist import Problem
-from console.kube.prometheus import Past, Prometheus
+from console.kube.metricslist import UsageProblem
+from console.kube.prometheus import HistoryResult, Prometheus
 from console.kube.usage import UsageHistory
-from rbac.current import use_host
+from rbac.current import set_host_cluster
 from tests.pages.overview.test_overview import CLUSTER, SHOP, gauge, page, section
 from tests.pages.overview.world import Measuring, measured
 from tests.staticruntime import StaticRuntime
@@ -84,11 +84,13 @@ async def test_overview_hides_usage_of_projects_without_metrics_permission(
 class _Past(Prometheus):
     """A Prometheus with a fixed result."""
 
-    def __init__(self, past: Past) -> None:
+    def __init__(self, past: HistoryResult) -> None:
         self.past_ = past
         self.asked: list[tuple[object, int]] = []
 
-    async def usage_history(self, namespaces: Collection[str] | None, *, seconds: int) -> Past:
+    async def usage_history(
+        self, namespaces: Collection[str] | None, *, seconds: int
+    ) -> HistoryResult:
         self.asked.append((namespaces, seconds))
         return self.past_
 
@@ -97,8 +99,8 @@ async def test_overview_shows_longer_history_with_prometheus(
     client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     assert "?range=" not in await page(client_as, CLUSTER)
-    known = _Past(Past(UsageHistory([1.0] * 120, [2.0**30] * 120)))
-    use_host(runtime, prometheus=known)
+    known = _Past(HistoryResult(UsageHistory([1.0] * 120, [2.0**30] * 120)))
+    set_host_cluster(runtime, prometheus=known)
     assert 'href="?range=1d"' in await page(client_as, CLUSTER)
     assert known.asked == []
     html = await page(client_as, f"{CLUSTER}?range=1d")
@@ -106,7 +108,7 @@ async def test_overview_shows_longer_history_with_prometheus(
     assert "1d ago" in html
     await page(client_as, f"{CLUSTER}?range=7d", "alice")
     assert known.asked == [(None, 86_400), (frozenset({"team-a"}), 7 * 86_400)]
-    known.past_ = Past(problem=Problem.UNAVAILABLE)
+    known.past_ = HistoryResult(problem=UsageProblem.UNAVAILABLE)
     assert "Prometheus is not responding." in await page(client_as, f"{SHOP}?range=6h")
     for nonsense in ("?range=", "?range=9y", "?range=1d&range=%00", "?range=%FF"):
         await page(client_as, CLUSTER + nonsense)

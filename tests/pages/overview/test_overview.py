@@ -14,8 +14,8 @@ from console.kube.gvr import (
     RESOURCE_QUOTAS,
     Key,
 )
-from console.ui.attention import MOST, attention, bring_up, watched
-from console.ui.sight import look
+from console.ui.attention import MOST, attention, checked_types, update_problem_indexes
+from console.ui.sight import load_page_data
 from tests.informers import bring, set_stale, take_away
 from tests.kinds.reading import english_in
 from tests.pages.overview.world import EVIL, Obj, claim, deployment, meta, node
@@ -174,12 +174,14 @@ async def test_problems_are_counted_only_in_projects_the_viewer_can_see(
     runtime: StaticRuntime,
 ) -> None:
     both = ("shop", "team-a")
-    sight = await look(alice(), watched(in_projects=True), namespaces=both)
-    await bring_up(sight)
+    sight = await load_page_data(alice(), checked_types(in_projects=True), namespaces=both)
+    await update_problem_indexes(sight)
     found = attention(sight)
     assert {line.namespace for line in found.lines} == {"team-a"}
     assert "shop" not in repr(found)
-    assert (await look(charlie(), watched(in_projects=True), namespaces=both)).nothing_visible
+    assert (
+        await load_page_data(charlie(), checked_types(in_projects=True), namespaces=both)
+    ).nothing_visible
 
 
 async def test_owner_reference_cycle_terminates(

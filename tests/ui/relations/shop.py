@@ -11,7 +11,7 @@ from console.ui.panels import Panel
 from console.ui.panels.standard import tabs_of
 from console.ui.registry import kinds
 from console.ui.relations.naming import Target
-from console.ui.relations.references import named_by, others, uses_of
+from console.ui.relations.references import other_targets, targets_of, uses_of
 from console.ui.subject import Subject
 from tests.informers import preloaded
 from tests.ui.support import FakeAccess, admin, pod
@@ -44,7 +44,7 @@ TYPES = {
 def targets(gvr: GVR, item: Any) -> set[Target]:
     """Return the references of an object, computed from its projection only."""
     kind = kinds.by_type(gvr)
-    return {*named_by(uses_of(kind, item), item.namespace), *others(kind, item)}
+    return {*targets_of(uses_of(kind, item), item.namespace), *other_targets(kind, item)}
 
 
 def world(objects: Mapping[GVR, list[Obj]]) -> World:

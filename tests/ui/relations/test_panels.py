@@ -11,7 +11,7 @@ from django.utils.translation import override
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
-from console.ui.columns.links import Target, target_url
+from console.ui.columns.links import LinkTarget, target_url
 from console.ui.decisions import Denied
 from console.ui.kind import ResourceKind
 from console.ui.panels.standard import tabs_of
@@ -122,7 +122,7 @@ def test_statuses_are_translated(shop: World, gvr: GVR) -> None:
 @pytest.mark.parametrize("id", ["uses", "map"])
 def test_secret_is_linked_for_users_who_may_list_secrets(shop: World, id: str) -> None:
     pod = Key("shop", "web-2-aaaaa")
-    page = target_url("host", Target("secrets", "shop", "web-tls"))
+    page = target_url("host", LinkTarget("secrets", "shop", "web-tls"))
     assert page in drawn(subject_of(shop, types.PODS, pod), panel(types.PODS, id))
     tenant = PerType({types.PODS: ("shop",), types.SECRETS: ("team-b",)})
     html = drawn(subject_of(shop, types.PODS, pod, tenant), panel(types.PODS, id))
@@ -225,8 +225,8 @@ def test_map_links_to_neighbors_and_describes_relations_in_words(shop: World) ->
         subject_of(shop, types.REPLICA_SETS, Key("shop", "web-2")), panel(types.REPLICA_SETS, "map")
     )
     links = [a.get("href") for _, tag, a in Elements(html).found if tag == "a"]
-    assert target_url("host", Target("deployments", "shop", "web")) in links
-    assert target_url("host", Target("pods", "shop", "web-2-aaaaa")) in links
+    assert target_url("host", LinkTarget("deployments", "shop", "web")) in links
+    assert target_url("host", LinkTarget("pods", "shop", "web-2-aaaaa")) in links
     said = text(html)
     assert "deployment web — owns — replicaset web-2" in said.lower()
     assert "replicaset web-2 — volume conf — configmap web-conf" in said.lower()

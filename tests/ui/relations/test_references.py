@@ -9,7 +9,7 @@ from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
-from console.ui.relations.references import naming, references
+from console.ui.relations.references import references, referring_types
 from console.ui.relations.words import HOW
 from tests.informers import preloaded
 from tests.kinds.world import informer_of, objects_of
@@ -164,8 +164,8 @@ def _naming(kind: ResourceKind) -> Obj:
 def test_kinds_that_can_reference_a_kind_are_known() -> None:
     secrets, events = kinds.by_type(types.SECRETS), kinds.by_type(types.EVENTS)
     assert secrets is not None and events is not None
-    assert set(naming(secrets)) >= {types.PODS, types.DEPLOYMENTS, types.INGRESSES}
-    assert naming(events) == ()
+    assert set(referring_types(secrets)) >= {types.PODS, types.DEPLOYMENTS, types.INGRESSES}
+    assert referring_types(events) == ()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
-from console.ui.difference import compared
+from console.ui.difference import diff_lines
 from console.ui.relations.templates import LONGEST, TooLong, template_lines
 from tests.kinds.world import POLYGLOT
 from tests.ui.relations.shop import (
@@ -148,13 +148,13 @@ def test_revision_labels_are_excluded_from_the_comparison() -> None:
     first, second = template(), template()
     first["metadata"]["labels"]["pod-template-hash"] = "1"
     second["metadata"]["labels"]["pod-template-hash"] = "2"
-    assert compared(template_lines(first), template_lines(second)) == []
+    assert diff_lines(template_lines(first), template_lines(second)) == []
 
 
 def test_line_numbers_and_gaps_are_correct() -> None:
     before = [f"line {number}" for number in range(1, 41)]
     after = [*before[:4], "new", *before[4:29], "other", *before[30:]]
-    found = compared(before, after)
+    found = diff_lines(before, after)
     assert [(c.before, c.after, c.text) for c in found if c.sign == "+"] == [
         (None, 5, "new"),
         (None, 31, "other"),

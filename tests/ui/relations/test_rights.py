@@ -2,7 +2,7 @@
 
 from console.kube import gvr as types
 from console.kube.gvr import Key
-from console.ui.keys.users import offers_of
+from console.ui.keys.users import restart_offers
 from console.ui.storage.defaults import SetDefault
 from tests.ui.relations.shop import everything, named, subject_of, world
 from tests.ui.support import FakeAccess, admin, bob
@@ -11,7 +11,7 @@ from tests.ui.support import FakeAccess, admin, bob
 def test_restart_of_dependent_workloads_is_offered_with_permission() -> None:
     def offered(access: FakeAccess) -> list[str]:
         conf = Key("shop", "web-conf")
-        found = offers_of(subject_of(world(everything()), types.CONFIG_MAPS, conf, access))
+        found = restart_offers(subject_of(world(everything()), types.CONFIG_MAPS, conf, access))
         return [key for offer in found for key in offer.keys]
 
     assert "shop/web" in offered(admin())

@@ -8,7 +8,7 @@ import pytest
 from django.template.loader import render_to_string
 from django.utils import translation
 
-from console.ui.nav import PlaceProblems
+from console.ui.nav import LevelProblems
 from tests.unit.templates.conftest import SINCE, a_row, a_table
 
 POLYGLOT = (
@@ -109,7 +109,7 @@ def test_empty_list_keeps_its_table_for_later_rows() -> None:
         ("ui/_results.html", {"table": a_table(POLYGLOT)}),
         ("ui/_row.html", {"row": a_row(POLYGLOT)}),
         ("ui/_scope.html", {"segment": "pods", "scope": SimpleNamespace(
-            cluster="host", namespaces=(POLYGLOT,), namespace=POLYGLOT, problems=PlaceProblems())}),
+            cluster="host", namespaces=(POLYGLOT,), namespace=POLYGLOT, problems=LevelProblems())}),
         ("ui/_freshness.html", {"live": SimpleNamespace(state="stale", since=None, problem=POLYGLOT)}),
         ("ui/_banner.html", {"live": SimpleNamespace(state="stale", since=None, problem=POLYGLOT)}),
         ("errors/page.html", {"title": POLYGLOT, "text": POLYGLOT, "request_id": POLYGLOT}),

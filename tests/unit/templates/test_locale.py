@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.controlplane.plugin import left_out
+from tests.controlplane.plugin import report_skipped
 from tests.unit.templates.files import ALL, LOCALE, ROOT, source
 
 HAN = r"[\u4e00-\u9fff]"
@@ -79,7 +79,9 @@ def test_catalog_is_loaded() -> None:
 def test_catalog_contains_exactly_the_strings_of_the_code(tmp_path: Path) -> None:
     """Obsolete entries are an error unless the text still occurs literally."""
     if shutil.which("xgettext") is None:
-        left_out("strings that were never translated", "xgettext is missing (Debian's gettext)")
+        report_skipped(
+            "strings that were never translated", "xgettext is missing (Debian's gettext)"
+        )
         pytest.skip("xgettext is missing")
     for package in (*PACKAGES, "templates"):
         shutil.copytree(ROOT / package, tmp_path / package)

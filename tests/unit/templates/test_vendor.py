@@ -13,7 +13,7 @@ import pytest
 from console.ui.nav import RAILS
 from console.ui.symbols import ICONS
 from tests import npm
-from tests.controlplane.plugin import left_out
+from tests.controlplane.plugin import report_skipped
 from tests.unit.templates.files import ALL, ROOT, STATIC, source
 
 VENDOR = STATIC / "vendor"
@@ -69,7 +69,7 @@ def test_bundles_are_reproducible(vendor: ModuleType, tmp_path: Path) -> None:
     try:
         folder = npm.installed(ROOT / plan["bundles"], "frontend")
     except npm.Missing as error:
-        left_out("the bundles of the editor and the terminal, made anew", str(error))
+        report_skipped("the bundles of the editor and the terminal, made anew", str(error))
         pytest.skip(str(error))
     for spec in plan["bundle"]:
         for made in vendor.bundle(spec, folder, tmp_path):
