@@ -286,7 +286,7 @@ class Store(Generic[P]):
         self._resource_version = resource_version
 
     def _comparing(self, decode: Decode[P]) -> Decode[P]:
-        return decode.beside(self._known) if isinstance(decode, ReusingDecode) else decode
+        return decode.reusing(self._known) if isinstance(decode, ReusingDecode) else decode
 
     def _known(self, key: Key) -> P | None:
         entry = self._entries.get(key)
