@@ -21,12 +21,12 @@ import msgspec
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 django.setup()
 
-import console.kube.informerbuilder  # noqa: E402  Django's apps must be ready
-import rbac.current  # noqa: E402
 from bench.forgetting import ExpiringListWatch  # noqa: E402
 from bench.tenant import TenantAuthorizer  # noqa: E402
 from bench.timing import HEADER, VARIABLE, Timing  # noqa: E402
 from console import server  # noqa: E402
+from console.kube import informerbuilder  # noqa: E402  Django's apps must be ready
+from rbac import current  # noqa: E402
 
 
 class TimedRequest(server.Request):
@@ -54,8 +54,8 @@ def main(arguments: list[str]) -> None:
     TimedRequest.file = open(os.environ[VARIABLE], "a")  # noqa: SIM115  as long as the process
     server.Channel.requestFactory = TimedRequest
     ExpiringListWatch.install()
-    console.kube.informerbuilder.ListWatch = ExpiringListWatch  # type: ignore[attr-defined]
-    rbac.current.Authorizer = TenantAuthorizer  # type: ignore[attr-defined]
+    informerbuilder.ListWatch = ExpiringListWatch  # type: ignore[attr-defined]
+    current.Authorizer = TenantAuthorizer  # type: ignore[attr-defined, misc]
     sys.argv = ["manage.py", "serve", *arguments]
     runpy.run_path("manage.py", run_name="__main__")
 

@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 from console.ui.gaps import in_cached_fragment
 
 #: Marks the position of a part. The random value ensures that no other text contains the marker.
-_MARK = f"aside-{secrets.token_hex(16)}"
+_PART_MARK = f"aside-{secrets.token_hex(16)}"
 #: Parts of the page that is being rendered, in order.
 _aside: ContextVar[list[str] | None] = ContextVar("aside", default=None)
 
@@ -28,7 +28,7 @@ def streamed_part(html: SafeString) -> SafeString:
     if aside is None or in_cached_fragment():
         return html
     aside.append(html)
-    return SafeString(_MARK)
+    return SafeString(_PART_MARK)
 
 
 def render_page(request: HttpRequest, template: str, context: Mapping[str, Any]) -> bytes:
@@ -40,6 +40,6 @@ def render_page(request: HttpRequest, template: str, context: Mapping[str, Any])
     finally:
         _aside.reset(token)
     pieces = [b""] * (2 * len(aside) + 1)
-    pieces[::2] = [text.encode() for text in around.split(_MARK)]
+    pieces[::2] = [text.encode() for text in around.split(_PART_MARK)]
     pieces[1::2] = [text.encode() for text in aside]
     return b"".join(pieces)

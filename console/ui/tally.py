@@ -10,7 +10,7 @@ from console.kube.status import Severity
 from console.ui.viewspec import ViewSpec
 
 #: Number of cached link pairs.
-KEPT = 2000
+TALLY_LINKS_CACHE_SIZE = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def _item(
     )
 
 
-@lru_cache(KEPT)
+@lru_cache(TALLY_LINKS_CACHE_SIZE)
 def _links(spec: ViewSpec, severity: str) -> tuple[str, str]:
     """Return the URL of the rows in this state, and the URL without this state in the filter."""
     return spec.with_values("status", (severity,)).url, spec.without("status", severity).url

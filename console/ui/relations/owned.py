@@ -78,11 +78,11 @@ def branches_of(
             )
             for entry in entries[:FIRST]
         )
-        found.append(Branch(title_of(owned), len(entries), nodes, _url(seeing, kind, owner)))
+        found.append(Branch(title_of(owned), len(entries), nodes, _owned_url(seeing, kind, owner)))
     return tuple(found)
 
 
-def _url(seeing: VisibleType, kind: ResourceKind, owner: Entry[Any]) -> str:
+def _owned_url(seeing: VisibleType, kind: ResourceKind, owner: Entry[Any]) -> str:
     if seeing.kind is None or not any(item.param == "owner" for item in seeing.kind.every_filter):
         return ""
     key = owner.key
