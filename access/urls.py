@@ -3,15 +3,15 @@
 from django.http import Http404, HttpResponseBase
 from django.urls import path
 
-from access.newusers import new as new_account
+from access.new_user import new as new_account
 from access.rights.views import own_permissions, user_permissions
+from access.roles.detail import role
 from access.roles.editing import edit, new
 from access.roles.granting import grant, revoke
 from access.roles.listing import roles, workspace_roles
-from access.roles.showing import role
-from access.roles.undoing import undo
-from console.ui.http import ConsoleRequest
-from console.ui.kind import segment_of
+from access.roles.undo_change import undo
+from console.ui.core.kind import segment_of
+from console.ui.core.requests import ConsoleRequest
 from console.views.actions import redirect_old_url
 from rbac.levels import TYPES, Level
 

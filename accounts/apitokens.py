@@ -21,9 +21,9 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.models import NamedToken
+from accounts.oauth.grants import digest, random_token
 from accounts.oauth.holders import Holder, find_holder
-from accounts.oauth.register import digest, random_token
-from console.ui.forms import ChoiceField, ConsoleForm, TextField
+from console.ui.forms.forms import ChoiceField, ConsoleForm, TextField
 
 #: Prefix of every token, which lets secret scanners recognize it.
 PREFIX = "qdt_"

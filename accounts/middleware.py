@@ -12,12 +12,12 @@ from django.utils.translation import gettext as _
 from accounts.public import is_public
 from accounts.signin.presence import session_presence
 from accounts.signin.sessions import STEPS, State, Step, examine, step_url, touch
-from console.inline import AsyncMiddleware
 from console.kube.clock import SystemClock
-from console.ui.http import ConsoleRequest
-from console.ui.statuses import status_response, wants_status
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.statuses import status_response, wants_status
 from console.views.errors import error_page
 from console.views.guard import refuse_anonymous
+from console.web.async_middleware import AsyncMiddleware
 
 Response = HttpResponseBase
 

@@ -44,7 +44,7 @@ class SecondFactor(models.Model):
 
     user = models.CharField(max_length=253, primary_key=True)
     uid = models.CharField(max_length=64)
-    #: Encrypted, see `console.sealing`.
+    #: Encrypted, see `console.encryption`.
     secret = models.TextField()
     created = models.DateTimeField()
     #: TOTP time step of the last accepted code. Codes of this step or an earlier one are rejected.

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from bench import (
-    acting,
     browse,
     chart,
+    edits,
     frames,
     live,
     machine,
@@ -18,7 +18,7 @@ from bench import (
     replay,
     result,
     rights,
-    signins,
+    sign_ins,
     streams,
     sync,
     targets,
@@ -42,8 +42,8 @@ MEASUREMENTS: Mapping[str, Callable[[LoadedControlPlane, int, Report], list[Resu
     "browse": browse.measure,
     "relist": relist.measure,
     "frames": frames.measure,
-    "signins": signins.measure,
-    "acting": acting.measure,
+    "signins": sign_ins.measure,
+    "acting": edits.measure,
 }
 #: Benchmarks that don't need the loaded control plane.
 ALONE: Mapping[str, Callable[[], list[Result]]] = {

@@ -135,7 +135,7 @@ def measure(minutes: int, rate: float) -> list[WatchedPage]:
 @contextmanager
 def _changes(kubeconfig: Path, rate: float) -> Iterator[subprocess.Popen[str]]:
     """Start the process that changes pods. Raise OSError if it fails to start."""
-    command = [sys.executable, "-m", "bench.podchanges", str(kubeconfig), f"--rate={rate}"]
+    command = [sys.executable, "-m", "bench.pod_changes", str(kubeconfig), f"--rate={rate}"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
         try:
             if not process.stdout or not process.stdout.readline():

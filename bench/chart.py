@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bench import curves, drawing
+from bench import curves, svg_elements
 from bench.result import Report, Result, number
 from bench.targets import PODS, SOCKETS, Target, met
 
@@ -77,7 +77,7 @@ def svg(report: Report) -> str:
         drawn, y = piece(report.results, y)
         parts += drawn
     note = f"{report.machine}, shared with the control plane. Commit {report.commit}."
-    parts.append(drawing.text(_MARGIN, y + 12, note, style="note"))
+    parts.append(svg_elements.text(_MARGIN, y + 12, note, style="note"))
     height = f"{y + _MARGIN + 12:.0f}"
     size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size}><style>{_STYLE}</style>'
@@ -91,8 +91,8 @@ def _targets(results: list[Result], y: float) -> tuple[list[str], float]:
     if not found:
         return [], y
     parts = [
-        drawing.text(_MARGIN, y + 16, "Targets", style="title"),
-        drawing.text(_MARGIN + 72, y + 16, _EXPLAINED, style="note"),
+        svg_elements.text(_MARGIN, y + 16, "Targets", style="title"),
+        svg_elements.text(_MARGIN + 72, y + 16, _EXPLAINED, style="note"),
     ]
     top = y + _HEAD - 8
     y += _HEAD
@@ -100,8 +100,10 @@ def _targets(results: list[Result], y: float) -> tuple[list[str], float]:
     for target, result in found:
         parts += _target(target, result, y, full)
         y += _ROW
-    parts.append(drawing.line(_LABELS + full, top, _LABELS + full, y, "target"))
-    parts.append(drawing.text(_LABELS + full, top - 4, "target", style="note", anchor="middle"))
+    parts.append(svg_elements.line(_LABELS + full, top, _LABELS + full, y, "target"))
+    parts.append(
+        svg_elements.text(_LABELS + full, top - 4, "target", style="note", anchor="middle")
+    )
     return parts, y + _ROW
 
 
@@ -110,15 +112,15 @@ def _target(target: Target, result: Result, y: float, full: float) -> Iterator[s
     # Bars are cut off slightly beyond the target line; the number shows the actual value.
     width = min(used, 1.15) * full
     missed = used > 1
-    yield drawing.text(_LABELS - 12, y + 12, target.label, anchor="end")
-    yield drawing.bar(_LABELS, y, width, _BAR, "miss" if missed else "ours")
+    yield svg_elements.text(_LABELS - 12, y + 12, target.label, anchor="end")
+    yield svg_elements.bar(_LABELS, y, width, _BAR, "miss" if missed else "ours")
     sign = "at least" if target.at_least else "at most"
     unit = _unit(result.unit)
     value = f"{number(result.value)}{unit}"
     allowed = f"{sign} {number(target.bound)}{unit}"
     x = _LABELS + full * 1.2
-    yield drawing.text(x, y + 12, value, style="miss-text" if missed else "")
-    yield drawing.text(x + 92, y + 12, f"{allowed}{_size(result)}", style="note")
+    yield svg_elements.text(x, y + 12, value, style="miss-text" if missed else "")
+    yield svg_elements.text(x + 92, y + 12, f"{allowed}{_size(result)}", style="note")
 
 
 def _unit(unit: str) -> str:
@@ -143,16 +145,16 @@ def _peers(results: list[Result], y: float) -> tuple[list[str], float]:
         ]
         if not bars:
             continue
-        parts.append(drawing.text(_MARGIN, y + 16, title, style="title"))
+        parts.append(svg_elements.text(_MARGIN, y + 16, title, style="title"))
         y += _HEAD - 14
         scale = (WIDTH - _LABELS - _MARGIN - 90) / max(value for _, _, value, _ in bars)
         for label, n, value, ours in bars:
             text = f"{label}, {n:,} pods"
-            parts.append(drawing.text(_LABELS - 12, y + 12, text, anchor="end"))
+            parts.append(svg_elements.text(_LABELS - 12, y + 12, text, anchor="end"))
             style = "ours" if ours else "other"
-            parts.append(drawing.bar(_LABELS, y, value * scale, _BAR, style))
+            parts.append(svg_elements.bar(_LABELS, y, value * scale, _BAR, style))
             shown = f"{number(value)} {unit}"
-            parts.append(drawing.text(_LABELS + value * scale + 8, y + 12, shown))
+            parts.append(svg_elements.text(_LABELS + value * scale + 8, y + 12, shown))
             y += _ROW
         y += _ROW
     return parts, y

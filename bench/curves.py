@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bench import drawing
+from bench import svg_elements
 from bench.result import Result, number
 
 _MARGIN, _GAP = 24, 36
@@ -41,8 +41,8 @@ def panels(results: Sequence[Result], y: float) -> tuple[list[str], float]:
     drawn = [curve for curve in _CURVES if len(_points(results, curve.name)) > 1]
     if not drawn:
         return [], y
-    parts = [drawing.text(_MARGIN, y + 16, "By number of pods", style="title")]
-    parts.append(drawing.text(_MARGIN + 148, y + 16, "grey: client-go", style="note"))
+    parts = [svg_elements.text(_MARGIN, y + 16, "By number of pods", style="title")]
+    parts.append(svg_elements.text(_MARGIN + 148, y + 16, "grey: client-go", style="note"))
     y += 28
     for number_, curve in enumerate(drawn):
         row, column = divmod(number_, _COLUMNS)
@@ -69,11 +69,11 @@ def _panel(curve: _Curve, results: Sequence[Result], x: float, y: float) -> Iter
     def at(pods: int, value: float) -> tuple[float, float]:
         return x + pods / most_pods * (_CELL - 30), bottom - value / most * _HEIGHT
 
-    yield drawing.text(x, y - 26, curve.title)
-    yield drawing.line(x, bottom, x + _CELL, bottom, "")
+    yield svg_elements.text(x, y - 26, curve.title)
+    yield svg_elements.line(x, bottom, x + _CELL, bottom, "")
     if other:
-        yield drawing.path([at(pods, value) for pods, value in other.items()], "other")
-    yield drawing.path([at(pods, value) for pods, value in ours.items()], "ours")
+        yield svg_elements.path([at(pods, value) for pods, value in other.items()], "other")
+    yield svg_elements.path([at(pods, value) for pods, value in ours.items()], "ours")
     last = x + 2.0 * _CELL
     # Label from right to left, because the largest sizes matter most. Overlapping labels are
     # omitted.
@@ -81,7 +81,7 @@ def _panel(curve: _Curve, results: Sequence[Result], x: float, y: float) -> Iter
         px, py = at(pods, value)
         if last - px > _APART:
             shown = number(value / curve.divisor)
-            yield drawing.text(px, py - 8, shown, style="note", anchor="middle")
+            yield svg_elements.text(px, py - 8, shown, style="note", anchor="middle")
             size = f"{pods / 1000:g}k"
-            yield drawing.text(px, bottom + 16, size, style="note", anchor="middle")
+            yield svg_elements.text(px, bottom + 16, size, style="note", anchor="middle")
             last = px

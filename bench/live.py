@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bench.baseline import BaselineWatcher
 from bench.churn import ChurnOrder, ChurnProcess, order
 from bench.cluster import LoadedControlPlane
-from bench.floor import BaselineWatcher
 from bench.result import Result, percentile
 from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer

@@ -6,7 +6,7 @@ from statistics import median
 
 from bench.churn import ChurnProcess, order
 from bench.cluster import LoadedControlPlane
-from bench.forgetting import Relist
+from bench.expiring_watch import Relist
 from bench.pages import AT_MOST, FEW_PODS, LIST, RATE
 from bench.reading import Page, Reader, percentiles
 from bench.result import Result

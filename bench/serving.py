@@ -1,5 +1,5 @@
 """`manage.py serve` with instrumentation for the benchmarks: request times, tenants, and relists on
-a signal (`bench.forgetting`).
+a signal (`bench.expiring_watch`).
 
     BENCH_TIMINGS=FILE BENCH_RELISTS=FILE python -m bench.serving --host=127.0.0.1 --port=8000
 
@@ -21,12 +21,12 @@ import msgspec
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 django.setup()
 
-from bench.forgetting import ExpiringListWatch  # noqa: E402
+from bench.expiring_watch import ExpiringListWatch  # noqa: E402
 from bench.tenant import TenantAuthorizer  # noqa: E402
 from bench.timing import HEADER, VARIABLE, Timing  # noqa: E402
-from console import server  # noqa: E402
 from console.kube import informerbuilder  # noqa: E402  Django's apps must be ready
-from rbac import current  # noqa: E402
+from console.web import server  # noqa: E402
+from rbac import process_clusters  # noqa: E402
 
 
 class TimedRequest(server.Request):
@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> None:
     server.Channel.requestFactory = TimedRequest
     ExpiringListWatch.install()
     informerbuilder.ListWatch = ExpiringListWatch  # type: ignore[attr-defined]
-    current.Authorizer = TenantAuthorizer  # type: ignore[attr-defined, misc]
+    process_clusters.Authorizer = TenantAuthorizer  # type: ignore[attr-defined]
     sys.argv = ["manage.py", "serve", *arguments]
     runpy.run_path("manage.py", run_name="__main__")
 

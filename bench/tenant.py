@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 from bench.podspec import NAMESPACES, namespace_name
 from console.kube.gvr import GVR, PODS, Key
 from console.kube.identity import Identity
-from console.ui.access import Access
+from console.ui.core.access import Access
 from rbac.authorizer import Authorizer
 
 if TYPE_CHECKING:
     # Django isn't set up in the benchmark process.
-    from console.ui.clusters import Cluster
+    from console.ui.core.clusters import Cluster
 
 PREFIX = "tenant-"
 #: Three of all namespaces, far apart in sort order.

@@ -18,8 +18,8 @@ import yaml
 
 from accounts.bootstrap import admin_user, bootstrap
 from accounts.signin.passwords import hash_password
-from bench import forgetting, tenant
-from bench.forgetting import Relist
+from bench import expiring_watch, tenant
+from bench.expiring_watch import Relist
 from bench.timing import VARIABLE, Timing
 from console.kube.client import ConsoleClient, Transport
 from console.kube.credentials import Credentials
@@ -99,7 +99,7 @@ class WebConsole:
 
     def forget(self) -> None:
         """Make the console list all pods again."""
-        os.kill(self.pid, forgetting.SIGNAL)
+        os.kill(self.pid, expiring_watch.SIGNAL)
 
     def relists(self) -> list[Relist]:
         """Return the relists so far, including the first list."""
@@ -141,7 +141,7 @@ class WebConsole:
             "BASE_URL": self.url,
             "STATE_DIR": self._folder.name,
             VARIABLE: str(self._timings),
-            forgetting.VARIABLE: str(self._relists),
+            expiring_watch.VARIABLE: str(self._relists),
         }
 
     async def _prepare(self) -> None:

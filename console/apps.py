@@ -18,6 +18,6 @@ class ConsoleConfig(AppConfig):
 
         An import error or an invalid kind declaration aborts startup.
         """
-        import_module("console.ui.converters")
+        import_module("console.ui.core.clusters")
         for module in iter_modules(kinds.__path__, f"{kinds.__name__}."):
             import_module(module.name)

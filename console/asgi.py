@@ -10,28 +10,28 @@ import os
 from channels.routing import ProtocolTypeRouter
 from django.conf import settings
 
-from console.handler import make_handler
+from console.web.handler import make_handler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 django_application = make_handler()
 
 from accounts.oauth.kubesphere_config import read_periodically  # noqa: E402
-from accounts.protection.endings import RevocationReconciler, clean_periodically  # noqa: E402
+from accounts.protection.revocation import RevocationReconciler, clean_periodically  # noqa: E402
 from accounts.signin.asgi import SessionAuthMiddleware  # noqa: E402  Django's apps must be ready
 from accounts.signin.presence import presence_of_session  # noqa: E402
-from console.edge import harden  # noqa: E402
 from console.kube import controller, gvr  # noqa: E402
 from console.kube.prometheus import Prometheus  # noqa: E402
 from console.kube.runtime import Runtime  # noqa: E402
-from console.live.routing import websocket_application  # noqa: E402
 from console.proxying.application import ProxyApplication  # noqa: E402
 from console.proxying.closing import run_closing  # noqa: E402
-from console.proxying.keeping import PortOwner  # noqa: E402
-from console.shells.sweeping import run_cleanup  # noqa: E402
-from console.ui.presence import UserSession  # noqa: E402
+from console.proxying.store import PortOwner  # noqa: E402
+from console.routing import websocket_application  # noqa: E402
+from console.shells.cleanup import run_cleanup  # noqa: E402
+from console.ui.core.requests import UserSession  # noqa: E402
+from console.web.hardening import harden  # noqa: E402
 from rbac import authorizer, memberships  # noqa: E402
-from rbac.current import set_host_cluster  # noqa: E402
-from workspaces.controllers.refusalevents import QuotaEventRecorder  # noqa: E402
+from rbac.process_clusters import set_host_cluster  # noqa: E402
+from workspaces.controllers.quota_events import QuotaEventRecorder  # noqa: E402
 
 #: Resources watched from startup: the first group is required to sign in, the rest by the first
 #: page.

@@ -128,24 +128,24 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "console.middleware.SecurityHeadersMiddleware",
-    "console.metrics.requests.CountingMiddleware",
-    "console.middleware.OriginGateMiddleware",
-    "console.middleware.EncodingMiddleware",
-    "console.middleware.TrailingSlashMiddleware",
+    "console.web.middleware.SecurityHeadersMiddleware",
+    "console.web.request_metrics.CountingMiddleware",
+    "console.web.middleware.OriginGateMiddleware",
+    "console.web.middleware.EncodingMiddleware",
+    "console.web.middleware.TrailingSlashMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
-    "console.inline.InlineSessionMiddleware",
-    "console.inline.InlineLocaleMiddleware",
+    "console.web.async_middleware.InlineSessionMiddleware",
+    "console.web.async_middleware.InlineLocaleMiddleware",
     "accounts.oauth.middleware.CsrfMiddleware",
-    "console.inline.InlineMessageMiddleware",
+    "console.web.async_middleware.InlineMessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "accounts.middleware.AccountMiddleware",
     "accounts.oauth.middleware.BearerMiddleware",
     "rbac.middleware.AccessMiddleware",
     "accounts.impersonation.middleware.ViewingMiddleware",
-    "console.views.opening.DefaultViewMiddleware",
-    "console.views.pins.PinsMiddleware",
-    "console.middleware.LevelMiddleware",
+    "console.web.default_view.DefaultViewMiddleware",
+    "console.web.pins.PinsMiddleware",
+    "console.web.middleware.LevelMiddleware",
 ]
 
 ROOT_URLCONF = "console.urls"
@@ -161,7 +161,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.template.context_processors.i18n",
                 "django.contrib.messages.context_processors.messages",
-                "console.ui.shell.shell",
+                "console.ui.navigation.page_frame.shell",
             ],
         },
     },
@@ -170,7 +170,7 @@ TEMPLATES = [
 DATABASES = {
     "default": dj_database_url.parse(
         os.environ.get("DATABASE_URL", f"sqlite:///{STATE_DIR / 'quarterdeck.sqlite3'}"),
-        # The connection is used by one thread; see console.handler.
+        # The connection is used by one thread; see console.web.handler.
         conn_max_age=None,
         conn_health_checks=True,
     )
@@ -179,7 +179,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = {
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         "transaction_mode": "IMMEDIATE",
-        # Seconds that writers wait for a lock; console.handler sets a shorter timeout for readers.
+        # Seconds that writers wait for a lock; console.web.handler sets a shorter timeout for readers.
         "timeout": 5,
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -187,7 +187,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 globals().update(cookie_settings(BASE_URL))
 CSRF_FAILURE_VIEW = "console.views.errors.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.cookie.CookieStorage"
-# Same value as `console.server.MAX_BODY`; uploads are never written to files.
+# Same value as `console.web.server.MAX_BODY`; uploads are never written to files.
 DATA_UPLOAD_MAX_MEMORY_SIZE = FILE_UPLOAD_MAX_MEMORY_SIZE = 5 * 2**20
 
 LANGUAGE_CODE = "en"
@@ -202,7 +202,7 @@ STATIC_ROOT = Path(os.environ.get("STATIC_ROOT", BASE_DIR / "build" / "static"))
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "console.staticfiles.StaticFilesStorage"},
+    "staticfiles": {"BACKEND": "console.web.staticfiles.StaticFilesStorage"},
 }
 
 LOGGING = {

@@ -9,7 +9,7 @@ from devcluster.crud import Objects
 from devcluster.objects import Obj, dicts, dig
 from devcluster.rbac import CLUSTER_ROLES
 from devcluster.store import Change
-from devcluster.writes import Write
+from devcluster.write_options import Write
 
 
 class Aggregation:

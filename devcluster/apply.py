@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from console.kube.managedfields import path_text
+from devcluster.errors import Cause, apply_conflict
 from devcluster.fieldset import (
     Fields,
     Path,
@@ -20,10 +21,9 @@ from devcluster.fieldset import (
     flatten,
     mergeable,
 )
-from devcluster.managed import Entry, Manager, read_entries, write_entries
+from devcluster.managed_fields import Entry, Manager, read_entries, write_entries
+from devcluster.merge_rules import Shape
 from devcluster.objects import Obj, clone, meta, timestamp
-from devcluster.shapes import Shape
-from devcluster.statuses import Cause, apply_conflict
 
 
 def apply_patch(live: Obj, wanted: Obj, manager: Manager, shape: Shape, *, force: bool) -> Obj:

@@ -6,10 +6,10 @@ https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requ
 from collections.abc import Iterator
 
 from devcluster.authn import UserInfo
+from devcluster.errors import Cause, forbidden, forbidden_value, invalid_value
 from devcluster.objects import Obj, dicts, dig
 from devcluster.rbac import Attributes, Rbac
 from devcluster.resources import ResourceType
-from devcluster.statuses import Cause, forbidden, forbidden_value, invalid_value
 
 GROUP, PLURAL = "certificates.k8s.io", "certificatesigningrequests"
 REQUESTS = f"{PLURAL}.{GROUP}"

@@ -5,12 +5,12 @@ import random
 from collections.abc import Callable
 
 from devcluster.cluster import Cluster
-from devcluster.controllers.podtools import is_ready
+from devcluster.controllers.pods import is_ready
+from devcluster.errors import StatusError
 from devcluster.objects import Obj, meta, timestamp
 from devcluster.sample.catalog import catalog
-from devcluster.statuses import StatusError
 from devcluster.store import Record
-from devcluster.writes import Deletion, Mutation, Write
+from devcluster.write_options import Deletion, Mutation, Write
 
 # Seconds between two changes.
 _PAUSE = (12.0, 35.0)

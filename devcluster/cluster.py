@@ -8,7 +8,7 @@ from devcluster.authn import TokenFile, UserInfo, split_service_account
 from devcluster.bootstrap import NAMESPACES, cluster_role_bindings, cluster_roles
 from devcluster.builtins import builtin_types
 from devcluster.crud import Objects
-from devcluster.customs import CustomTypes
+from devcluster.custom_types import CustomTypes
 from devcluster.database import Database
 from devcluster.handlers import Handlers
 from devcluster.metrics import Metrics
@@ -19,7 +19,7 @@ from devcluster.resources import Registry, ResourceType
 from devcluster.reviews import Reviews
 from devcluster.store import Store, key_of
 from devcluster.subresources import Subresources
-from devcluster.writes import Write
+from devcluster.write_options import Write
 
 
 class Cluster:

@@ -5,7 +5,7 @@ check and the write are therefore one atomic step. Callers authorize requests fi
 passed in their stored form, without `kind` and `apiVersion`.
 """
 
-from devcluster.customs import CRDS, CustomTypes, mark_crd_terminating, prepare_crd
+from devcluster.custom_types import CRDS, CustomTypes, mark_crd_terminating, prepare_crd
 from devcluster.defaults import DEFAULTS, INITIAL_STATUS, quality_of_service
 from devcluster.deletion import (
     check_preconditions,
@@ -14,21 +14,7 @@ from devcluster.deletion import (
     mark_deleted,
     mark_policy,
 )
-from devcluster.fields import normalize
-from devcluster.managed import Manager, track_update
-from devcluster.networks import ServiceAddresses
-from devcluster.objects import Obj, clone, meta, new_uid, suffix, timestamp
-from devcluster.preserve import (
-    check_finalizers,
-    check_identity,
-    count_generation,
-    keep_server_fields,
-)
-from devcluster.quotas import check_quotas
-from devcluster.resources import Registry, ResourceType
-from devcluster.schema import prune, set_defaults, validate
-from devcluster.shapes import BuiltinShape, Shape
-from devcluster.statuses import (
+from devcluster.errors import (
     Cause,
     StatusError,
     already_exists,
@@ -38,10 +24,24 @@ from devcluster.statuses import (
     invalid_value,
     not_found,
 )
+from devcluster.fields import normalize
+from devcluster.managed_fields import Manager, track_update
+from devcluster.merge_rules import BuiltinShape, Shape
+from devcluster.objects import Obj, clone, meta, new_uid, suffix, timestamp
+from devcluster.quotas import check_quotas
+from devcluster.resources import Registry, ResourceType
+from devcluster.schema import prune, set_defaults, validate
+from devcluster.service_addresses import ServiceAddresses
 from devcluster.store import Record, Store, key_of
+from devcluster.update_rules import (
+    check_finalizers,
+    check_identity,
+    count_generation,
+    keep_server_fields,
+)
 from devcluster.validation import validate_object
-from devcluster.volumes import check_expansion
-from devcluster.writes import Deletion, Mutation, Write
+from devcluster.volume_validation import check_expansion
+from devcluster.write_options import Deletion, Mutation, Write
 
 _PROTECTED = frozenset({"default", "kube-system", "kube-public"})
 

@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
+from devcluster.errors import conflict
 from devcluster.objects import Obj, meta, timestamp
 from devcluster.resources import ResourceType
-from devcluster.statuses import conflict
-from devcluster.writes import Deletion
+from devcluster.write_options import Deletion
 
 # Deleting an object of these types returns the object instead of a Status.
 RETURNS_OBJECT = frozenset(

@@ -5,10 +5,10 @@ https://kubernetes.io/docs/concepts/workloads/pods/ephemeral-containers/
 
 from collections.abc import Iterator
 
-from devcluster.names import LABEL, LABEL_RULE
+from devcluster.errors import Cause, duplicate, forbidden_value, invalid, invalid_value, required
+from devcluster.metadata_validation import LABEL, LABEL_RULE
 from devcluster.objects import Obj, dicts, dig, meta
 from devcluster.resources import ResourceType
-from devcluster.statuses import Cause, duplicate, forbidden_value, invalid, invalid_value, required
 
 SUBRESOURCE, FIELD = "ephemeralcontainers", "ephemeralContainers"
 _PATH = f"spec.{FIELD}"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 from devcluster.authn import UserInfo
+from devcluster.errors import forbidden, not_found
 from devcluster.objects import Obj, meta
 from devcluster.rbac import (
     EVERYTHING,
@@ -19,7 +20,6 @@ from devcluster.rbac import (
     resource_matches,
 )
 from devcluster.resources import ResourceType
-from devcluster.statuses import forbidden, not_found
 
 _ROLE_PLURALS = {"Role": "roles", "ClusterRole": "clusterroles"}
 

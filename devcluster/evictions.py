@@ -3,15 +3,15 @@
 https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/
 """
 
-from devcluster.calls import Request, Response, success_response
 from devcluster.controllers.budgets import BUDGETS, allowed_condition, selects
-from devcluster.controllers.podtools import conditions_with, is_ready, phase
+from devcluster.controllers.pods import conditions_with, is_ready, phase
 from devcluster.deletion import check_preconditions
+from devcluster.errors import Cause, StatusError, bad_request, too_many_requests
 from devcluster.handlers import Handlers
 from devcluster.objects import Obj, condition_of, dig, meta, timestamp
-from devcluster.statuses import Cause, StatusError, bad_request, too_many_requests
+from devcluster.requests import Request, Response, success_response
 from devcluster.store import Record
-from devcluster.writes import Write
+from devcluster.write_options import Write
 
 _VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."
 _TOO_MANY = (

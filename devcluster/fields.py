@@ -13,8 +13,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from devcluster.errors import bad_request
 from devcluster.objects import Obj, parse_time
-from devcluster.statuses import bad_request
 
 _TABLE = Path(__file__).with_name("types.json")
 _SCALARS: Mapping[str, tuple[type, ...]] = {

@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from devcluster.merge_rules import KEY_DEFAULTS, Shape
 from devcluster.objects import Obj
-from devcluster.shapes import KEY_DEFAULTS, Shape
 
 Path = tuple[str, ...]
 Fields = frozenset[Path]

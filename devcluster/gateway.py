@@ -16,22 +16,8 @@ from aiohttp import web
 from devcluster import metrics
 from devcluster.audit import RequestRecord
 from devcluster.authn import ANONYMOUS_USER, UserInfo, authenticate
-from devcluster.calls import (
-    JSON,
-    Request,
-    Response,
-    StreamingResponse,
-    error_response,
-    json_response,
-)
 from devcluster.cluster import Cluster
-from devcluster.general import ServerEndpoints
-from devcluster.impersonation import impersonate
-from devcluster.listing import wait_until_fresh
-from devcluster.options import read_list_options
-from devcluster.rbac import Attributes, attributes_of
-from devcluster.requestinfo import RequestInfo, parse_request
-from devcluster.statuses import (
+from devcluster.errors import (
     StatusError,
     bad_request,
     forbidden_path,
@@ -40,7 +26,21 @@ from devcluster.statuses import (
     not_found,
     page_not_found,
 )
-from devcluster.streams.connections import SUBRESOURCES, StreamHandler
+from devcluster.impersonation import impersonate
+from devcluster.options import read_list_options
+from devcluster.pagination import wait_until_fresh
+from devcluster.rbac import Attributes, attributes_of
+from devcluster.requestinfo import RequestInfo, parse_request
+from devcluster.requests import (
+    JSON,
+    Request,
+    Response,
+    StreamingResponse,
+    error_response,
+    json_response,
+)
+from devcluster.server_endpoints import ServerEndpoints
+from devcluster.streams.handler import SUBRESOURCES, StreamHandler
 from devcluster.streams.proxying import ProxyHandler, is_proxied
 from devcluster.watch import Watch, stream
 

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from devcluster.calls import Request, Response, json_response
 from devcluster.certificates import REQUESTS, check_signer, stamp_requestor
 from devcluster.crud import Objects
 from devcluster.deletion import RETURNS_OBJECT
 from devcluster.ephemeral import check_ephemeral
+from devcluster.errors import StatusError, bad_request, invalid, unsupported
 from devcluster.escalation import check_escalation
-from devcluster.listing import list_page
 from devcluster.objects import Obj, meta
 from devcluster.options import (
     field_validation,
@@ -18,16 +17,12 @@ from devcluster.options import (
     read_list_options,
     read_selection,
 )
+from devcluster.pagination import list_page
 from devcluster.rbac import Rbac, attributes_of
-from devcluster.statuses import (
-    StatusError,
-    bad_request,
-    invalid,
-    unsupported,
-)
+from devcluster.rendering import Renderer, choose_renderer
+from devcluster.requests import Request, Response, json_response
 from devcluster.store import key_of
-from devcluster.wire import Renderer, choose_renderer
-from devcluster.writes import Deletion, Write
+from devcluster.write_options import Deletion, Write
 
 
 class Handlers:

@@ -16,8 +16,8 @@ from devcluster.authn import (
     split_service_account,
     with_authenticated,
 )
+from devcluster.errors import bad_request
 from devcluster.rbac import Attributes, Rbac
-from devcluster.statuses import bad_request
 
 _EXTRA = "impersonate-extra-"
 _AUTHENTICATION = "authentication.k8s.io"

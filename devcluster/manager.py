@@ -27,10 +27,10 @@ from devcluster.controllers.snapshots import SnapshotController
 from devcluster.controllers.statefulsets import StatefulSetController
 from devcluster.controllers.tokens import ServiceAccountTokenController
 from devcluster.controllers.volumes import VolumeController
+from devcluster.errors import StatusError
 from devcluster.pki import Authority
-from devcluster.statuses import StatusError
+from devcluster.sample_data import SampleOptions, is_seeded, seed_sample_data
 from devcluster.store import Change, Record
-from devcluster.world import SampleOptions, is_seeded, seed_sample_data
 
 _log = logging.getLogger(__name__)
 # Seconds until a failed key is retried.

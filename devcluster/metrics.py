@@ -13,13 +13,13 @@ import zlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from devcluster.calls import Request, Response, json_response
 from devcluster.crud import Objects
+from devcluster.errors import method_not_allowed, not_found
 from devcluster.objects import Obj, dicts, dig, meta, timestamp
 from devcluster.options import read_selection
 from devcluster.quantities import parse_quantity
+from devcluster.requests import Request, Response, json_response
 from devcluster.resources import ResourceType, Version
-from devcluster.statuses import method_not_allowed, not_found
 from devcluster.store import Record
 
 GROUP = "metrics.k8s.io"

@@ -6,7 +6,7 @@ schema.
 
 import hashlib
 
-from devcluster.customs import CustomTypes
+from devcluster.custom_types import CustomTypes
 from devcluster.objects import Obj, encode
 from devcluster.resources import Registry, ResourceType
 

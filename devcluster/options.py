@@ -17,9 +17,7 @@ from console.kube.selectors import (
     parse_fields,
     parse_labels,
 )
-from devcluster.objects import Obj, encode
-from devcluster.resources import ResourceType
-from devcluster.statuses import (
+from devcluster.errors import (
     Cause,
     StatusError,
     bad_request,
@@ -28,6 +26,8 @@ from devcluster.statuses import (
     invalid,
     unsupported,
 )
+from devcluster.objects import Obj, encode
+from devcluster.resources import ResourceType
 from devcluster.store import Record
 
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})

@@ -3,7 +3,13 @@
 from typing import Any
 
 from devcluster.apply import apply_patch, without_server_fields
-from devcluster.calls import (
+from devcluster.errors import bad_request, invalid, not_found, required, unsupported_media_type
+from devcluster.handlers import Handlers, to_stored
+from devcluster.json_patches import json_patch, merge_patch
+from devcluster.managed_fields import Manager
+from devcluster.objects import Obj, meta
+from devcluster.options import is_true
+from devcluster.requests import (
     APPLY_PATCH,
     JSON_PATCH,
     MERGE_PATCH,
@@ -11,21 +17,9 @@ from devcluster.calls import (
     Request,
     Response,
 )
-from devcluster.handlers import Handlers, to_stored
-from devcluster.managed import Manager
-from devcluster.objects import Obj, meta
-from devcluster.options import is_true
-from devcluster.patch import json_patch, merge_patch
-from devcluster.statuses import (
-    bad_request,
-    invalid,
-    not_found,
-    required,
-    unsupported_media_type,
-)
 from devcluster.store import key_of
 from devcluster.strategic import strategic_merge
-from devcluster.writes import Mutation
+from devcluster.write_options import Mutation
 
 
 class Patches:

@@ -6,10 +6,7 @@ https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
 import re
 from collections.abc import Collection, Iterator
 
-from devcluster.names import CONFIG_KEY, CONFIG_KEY_RULE, LABEL, LABEL_RULE
-from devcluster.objects import Obj, dicts, dig
-from devcluster.quantities import parse_quantity
-from devcluster.statuses import (
+from devcluster.errors import (
     Cause,
     duplicate,
     forbidden_value,
@@ -17,6 +14,9 @@ from devcluster.statuses import (
     required,
     unsupported,
 )
+from devcluster.metadata_validation import CONFIG_KEY, CONFIG_KEY_RULE, LABEL, LABEL_RULE
+from devcluster.objects import Obj, dicts, dig
+from devcluster.quantities import parse_quantity
 
 _POLICIES = ("Always", "OnFailure", "Never")
 _VARIABLE = re.compile(r"[ -<>-~]+")

@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
+from devcluster.errors import StatusError, bad_request
 from devcluster.fields import Field, find_struct, struct_name
 from devcluster.objects import Obj, micro_timestamp, timestamp
-from devcluster.statuses import StatusError, bad_request
 
 MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 _MAGIC = b"k8s\x00"

@@ -8,10 +8,10 @@ https://kubernetes.io/docs/concepts/policy/resource-quotas/
 from collections.abc import Callable
 from decimal import Decimal
 
+from devcluster.errors import forbidden
 from devcluster.objects import Obj, dicts, dig
 from devcluster.quantities import parse_quantity
 from devcluster.resources import ResourceType
-from devcluster.statuses import forbidden
 from devcluster.store import Store
 
 QUOTAS = "resourcequotas"

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from devcluster.authn import MASTERS, UserInfo, service_account_name
+from devcluster.errors import forbidden
 from devcluster.objects import Obj
 from devcluster.requestinfo import RequestInfo
-from devcluster.statuses import forbidden
 from devcluster.store import Change, Store, key_of
 
 GROUP = "rbac.authorization.k8s.io"

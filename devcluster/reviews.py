@@ -6,9 +6,9 @@ https://kubernetes.io/docs/reference/access-authn-authz/authorization/#checking-
 from collections.abc import Callable, Mapping
 
 from devcluster.authn import UserInfo, user_from_json, with_authenticated
+from devcluster.errors import bad_request, invalid, invalid_value, required
 from devcluster.objects import Obj, dig, timestamp
 from devcluster.rbac import Attributes, Rbac, Rule
-from devcluster.statuses import bad_request, invalid, invalid_value, required
 
 
 class Reviews:

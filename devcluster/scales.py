@@ -3,12 +3,12 @@
 https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#scale-subresource
 """
 
-from devcluster.calls import APPLY_PATCH, JSON_PATCH, Request, Response, json_response
-from devcluster.customs import CRDS
+from devcluster.custom_types import CRDS
+from devcluster.errors import bad_request, conflict, invalid, invalid_value
 from devcluster.handlers import Handlers
+from devcluster.json_patches import json_patch, merge_patch
 from devcluster.objects import Obj, dig, encode, meta
-from devcluster.patch import json_patch, merge_patch
-from devcluster.statuses import bad_request, conflict, invalid, invalid_value
+from devcluster.requests import APPLY_PATCH, JSON_PATCH, Request, Response, json_response
 
 
 class Scales:

@@ -11,8 +11,8 @@ from typing import Any
 from jsonschema import Draft4Validator
 from jsonschema.exceptions import ValidationError
 
+from devcluster.errors import Cause, invalid_value, required, unsupported
 from devcluster.objects import Obj, clone, encode
-from devcluster.statuses import Cause, invalid_value, required, unsupported
 
 Schema = Mapping[str, Any]
 

@@ -19,8 +19,8 @@ from devcluster.cluster import Cluster
 from devcluster.database import Database
 from devcluster.objects import encode
 from devcluster.pki import Authority, KeyPair, write_private
-from devcluster.running import ServerThread
-from devcluster.world import SampleOptions
+from devcluster.sample_data import SampleOptions
+from devcluster.server_thread import ServerThread
 
 ADMIN = "kubernetes-admin"
 T = TypeVar("T")
@@ -35,7 +35,7 @@ class DevCluster:
 
     With `port` 0, a free port is chosen and kept across `kill` and `start`. With `world`, nodes
     and sample data are created on the first start from `seed`, and change at the rate `churn`
-    (see `devcluster.world.SampleOptions`). `start` returns when requests are accepted and raises
+    (see `devcluster.sample_data.SampleOptions`). `start` returns when requests are accepted and raises
     `DevClusterError` if the cluster cannot start.
 
     Methods can be called from any thread, but not concurrently.

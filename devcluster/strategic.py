@@ -8,9 +8,9 @@ including the directives `$patch`, `$deleteFromPrimitiveList`, `$setElementOrder
 
 from typing import Any
 
+from devcluster.errors import bad_request
+from devcluster.merge_rules import Shape
 from devcluster.objects import Obj
-from devcluster.shapes import Shape
-from devcluster.statuses import bad_request
 
 _DIRECTIVE = "$patch"
 _ORDER = "$setElementOrder/"

@@ -4,24 +4,25 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
 from devcluster.authn import TokenFile, service_account
-from devcluster.calls import Request, Response, StreamingResponse, json_response, success_response
 from devcluster.crud import Objects
 from devcluster.ephemeral import SUBRESOURCE as EPHEMERAL
+from devcluster.errors import bad_request, conflict, method_not_allowed, page_not_found
 from devcluster.evictions import Evictions
 from devcluster.handlers import Handlers
 from devcluster.logs.options import read_log_options
-from devcluster.logs.reading import LogStream
 from devcluster.logs.runs import container_of
+from devcluster.logs.streaming import LogStream
 from devcluster.objects import Obj, dig, meta, timestamp
 from devcluster.patching import Patches
-from devcluster.scales import Scales
-from devcluster.statuses import (
-    bad_request,
-    conflict,
-    method_not_allowed,
-    page_not_found,
+from devcluster.requests import (
+    Request,
+    Response,
+    StreamingResponse,
+    json_response,
+    success_response,
 )
-from devcluster.writes import Write
+from devcluster.scales import Scales
+from devcluster.write_options import Write
 
 Answering = Callable[[Request], Response | StreamingResponse]
 _TOKEN_SECONDS = 3600

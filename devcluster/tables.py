@@ -26,7 +26,7 @@ from devcluster.columns import (
     selector_text,
     size_of,
 )
-from devcluster.customs import CustomVersion
+from devcluster.custom_types import CustomVersion
 from devcluster.objects import dig
 from devcluster.podstatus import pod_ready, pod_status
 from devcluster.resources import ResourceType

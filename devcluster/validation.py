@@ -5,14 +5,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 
 from devcluster.certificates import REQUESTS, validate_request
-from devcluster.customs import CRDS, validate_crd
-from devcluster.exposing import validate_ingress, validate_service
-from devcluster.names import CONFIG_KEY, CONFIG_KEY_RULE, validate_metadata
+from devcluster.custom_types import CRDS, validate_crd
+from devcluster.errors import Cause, forbidden_value, invalid_value, required, unsupported
+from devcluster.metadata_validation import CONFIG_KEY, CONFIG_KEY_RULE, validate_metadata
 from devcluster.objects import Obj, dicts, dig, meta
 from devcluster.podspecs import validate_pods, validate_strategy
 from devcluster.resources import ResourceType
-from devcluster.statuses import Cause, forbidden_value, invalid_value, required, unsupported
-from devcluster.volumes import CLAIMS, CLASSES, validate_claim, validate_class
+from devcluster.service_validation import validate_ingress, validate_service
+from devcluster.volume_validation import CLAIMS, CLASSES, validate_claim, validate_class
 
 Validator = Callable[[Obj, Obj | None], Iterator[Cause]]
 

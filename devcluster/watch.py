@@ -11,11 +11,11 @@ import random
 from collections import deque
 from collections.abc import Awaitable, Callable
 
+from devcluster.errors import expired
 from devcluster.objects import decode, encode, meta
 from devcluster.options import ListOptions
-from devcluster.statuses import expired
+from devcluster.rendering import Renderer, error_event
 from devcluster.store import Change, Collection, Record, Store
-from devcluster.wire import Renderer, error_event
 
 BOOKMARK_SECONDS = 10.0
 # Maximum number of queued changes before a slow client is disconnected.

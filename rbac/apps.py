@@ -2,8 +2,8 @@ from django.apps import AppConfig
 from django.conf import settings
 
 from console.kube.controller import register
+from rbac.authenticated_reads import signed_in_factories
 from rbac.controllers import FACTORIES
-from rbac.signedin import signed_in_factories
 
 
 class RbacConfig(AppConfig):

@@ -41,9 +41,9 @@ from console.kube.informer import Freshness, Informer
 from console.kube.projections import GlobalRoleBinding, User
 from console.kube.runtime import Reads
 from rbac.explanation import Explanation, explain, granters
-from rbac.index import GrantIndex, SubjectKey
-from rbac.resolver import Grant, SubjectRights
+from rbac.grant_index import GrantIndex, SubjectKey
 from rbac.rules import AccessQuestion, normalize_question
+from rbac.subject_rights import Grant, SubjectRights
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +92,7 @@ class Authorizer:
         self._known: _AuthorizationCache | None = None
 
     def access_for(self, identity: Identity, cluster: Any = None) -> "RoleAccess":
-        """Return the permissions of `identity`. `cluster` is the `console.ui.clusters.Cluster` that
+        """Return the permissions of `identity`. `cluster` is the `console.ui.core.clusters.Cluster` that
         they apply to; it is passed through unchanged.
         """
         return RoleAccess(identity, self, cluster)
@@ -290,7 +290,7 @@ class Authorizer:
 
 @dataclass(frozen=True, slots=True)
 class RoleAccess:
-    """A viewer's permissions in one cluster. Implements `console.ui.access.Access`."""
+    """A viewer's permissions in one cluster. Implements `console.ui.core.access.Access`."""
 
     identity: Identity
     authorizer: Authorizer
@@ -316,7 +316,7 @@ class RoleAccess:
     def granters(
         self, verb: str, gvr: GVR, *, namespace: str = "", subresource: str = ""
     ) -> tuple[str, ...]:
-        """Implement `console.ui.access.GrantersAccess`."""
+        """Implement `console.ui.core.access.GrantersAccess`."""
         asked = AccessQuestion(verb, gvr.group, gvr.resource, subresource, namespace)
         return self.authorizer.explain(self.identity, asked).granters
 

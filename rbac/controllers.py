@@ -24,8 +24,8 @@ from console.kube.gvr import (
 )
 from console.kube.runtime import Runtime
 from rbac.names import GLOBAL_BINDING, GLOBAL_ROLE, WORKSPACE_ROLE, source_of
-from rbac.platform import PlatformProjector
-from rbac.tenants import WorkspaceProjector
+from rbac.platform_projector import PlatformProjector
+from rbac.workspace_projector import WorkspaceProjector
 
 SyncCallback = Callable[["RuntimeProjectors", Request], Awaitable[Result]]
 

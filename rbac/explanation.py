@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from rbac.index import GrantIndex, SubjectKey
-from rbac.resolver import Grant, SubjectRights
+from rbac.grant_index import GrantIndex, SubjectKey
 from rbac.rules import AccessQuestion, Rules, any_allows
+from rbac.subject_rights import Grant, SubjectRights
 
 _RBAC = "rbac.authorization.k8s.io"
 

@@ -7,7 +7,7 @@ then cluster-wide Kubernetes roles.
 Guarantees:
 - Fails closed: data that is not loaded or may be out of date grants nothing.
 - A workspace binding counts only in its own workspace, with a role of the same workspace (as in
-  `rbac.tenants`). Names reserved by Kubernetes never count.
+  `rbac.workspace_projector`). Names reserved by Kubernetes never count.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,9 +35,9 @@ from console.kube.projections.roles import Binding
 from console.kube.runtime import Reads
 from console.kube.store import Entry, Store
 from rbac.authorizer import Authorizer, is_admin_binding, is_reserved
-from rbac.covering import ComparisonBudget, uncovered
-from rbac.resolver import Grant
+from rbac.escalation_check import ComparisonBudget, uncovered
 from rbac.rules import EVERYTHING, AccessQuestion, Rules, any_allows, parse_rules
+from rbac.subject_rights import Grant
 
 
 class Level(StrEnum):
@@ -148,7 +148,7 @@ class RoleLevels:
         return self._beyond(identity, other, self._authorizer.grants(other, acting=False))
 
     def excess_of_name(self, identity: Identity, other: Identity) -> Rules | None:
-        """Like `beyond`, but for a user name. The user may be disabled or not exist yet. Return
+        """Like `excess_of_user`, but for a user name. The user may be disabled or not exist yet. Return
         None if the bindings are not loaded or may be out of date.
         """
         grants = self._authorizer.grants_of_name(other)

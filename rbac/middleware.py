@@ -4,11 +4,11 @@ from typing import Any
 
 from django.http import Http404, HttpResponseBase
 
-from console.inline import AsyncMiddleware
 from console.kube.identity import Identity
-from console.ui.access import Access
-from console.ui.clusters import Cluster, clusters
-from console.ui.http import ConsoleRequest
+from console.ui.core.access import Access
+from console.ui.core.clusters import Cluster, clusters
+from console.ui.core.requests import ConsoleRequest
+from console.web.async_middleware import AsyncMiddleware
 
 
 def access_of(identity: Identity | None, cluster: Cluster) -> Access | None:

@@ -8,15 +8,15 @@ from typing import Any, TypeVar
 
 from console.kube.client import Endpoint, UserClient
 from console.kube.clock import SystemClock
-from console.kube.discovery import CustomTypes
+from console.kube.custom_types import CustomTypes
 from console.kube.errors import NotFound
+from console.kube.event_rates import EventRates
 from console.kube.factory import NeverCached, UnknownKind
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, Key
-from console.kube.history import EventRates
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.livelist import LiveList
-from console.kube.metricslist import Lister
+from console.kube.metrics_server import Lister
 from console.kube.recentdeletions import RecentDeletions
 from console.kube.runtime import Runtime
 from console.kube.throttledreader import Chunks

@@ -5,19 +5,19 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from console.kube.current import get_runtime
 from console.kube.gvr import NAMESPACES, RESOURCE_QUOTAS, WORKSPACE_QUOTAS, Key
+from console.kube.host_runtime import get_runtime
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL, Namespace
 from console.kube.projections.tenancy import WorkspaceQuota
 from console.kube.quantity import parse_quantity
 from console.kube.store import Entry
-from console.ui.clusters import clusters
-from console.ui.pressure import usage_severity
-from console.ui.quotawords import amount_text, resource_label
-from console.ui.text import escape_invisible
-from workspaces.amounts import Amounts, lowest, parse_amounts
+from console.ui.core.clusters import clusters
+from console.ui.core.kind_names import amount_text, resource_label
+from console.ui.core.text import escape_invisible
+from console.ui.usage.gauges import usage_severity
 from workspaces.names import SHARE
+from workspaces.quantities import Amounts, lowest, parse_amounts
 
 #: Resources in the quota forms: KubeSphere's keys in its order.
 RESOURCES = (

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from console.kube.current import get_runtime
 from console.kube.gvr import (
     GVR,
     WORKSPACE_QUOTAS,
@@ -25,13 +24,14 @@ from console.kube.gvr import (
     WORKSPACE_TEMPLATES,
     Key,
 )
+from console.kube.host_runtime import get_runtime
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import Binding, Role
 from console.kube.store import Entry
-from console.ui.access import Access
-from console.ui.decisions import Denied
-from rbac.current import get_role_levels
+from console.ui.core.access import Access
+from console.ui.core.permissions import Denied
+from rbac.process_clusters import get_role_levels
 from rbac.projection import IAM, TENANT
 from rbac.rules import AccessQuestion, Rule, Rules, any_allows, parse_rules
 

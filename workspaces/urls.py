@@ -3,9 +3,9 @@
 from django.urls import path
 
 from console.kube.gvr import WORKSPACE_TEMPLATES
-from console.ui.kind import segment_of
+from console.ui.core.kind import segment_of
 from console.views.actions import redirect_old_url
-from workspaces.pages import listing, overview, people, projects, settings
+from workspaces.pages import listing, members, overview, projects, settings
 
 _HERE = "workspaces/<str:workspace>"
 _DELETION = {"resource": segment_of(WORKSPACE_TEMPLATES), "action": "delete"}
@@ -29,15 +29,15 @@ urlpatterns = [
         projects.member,
         name="workspace_project_member",
     ),
-    path(f"{_HERE}/members", people.members, name="workspace_members"),
-    path(f"{_HERE}/members/invite", people.invite, name="workspace_invite"),
-    path(f"{_HERE}/members/<str:user>/role", people.member, name="workspace_member"),
-    path(f"{_HERE}/members/<str:user>/remove", people.remove, name="workspace_member_remove"),
-    path(f"{_HERE}/departments", people.departments, name="workspace_departments"),
-    path(f"{_HERE}/departments/<str:group>", people.department, name="workspace_department"),
+    path(f"{_HERE}/members", members.members, name="workspace_members"),
+    path(f"{_HERE}/members/invite", members.invite, name="workspace_invite"),
+    path(f"{_HERE}/members/<str:user>/role", members.member, name="workspace_member"),
+    path(f"{_HERE}/members/<str:user>/remove", members.remove, name="workspace_member_remove"),
+    path(f"{_HERE}/departments", members.departments, name="workspace_departments"),
+    path(f"{_HERE}/departments/<str:group>", members.department, name="workspace_department"),
     path(
         f"{_HERE}/departments/<str:group>/delete",
-        people.delete_department,
+        members.delete_department,
         name="workspace_department_delete",
     ),
     path(f"{_HERE}/quota", overview.quota, name="workspace_quota"),

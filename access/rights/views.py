@@ -10,30 +10,30 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from access.rights.questions import VERBS, PermissionCheck, known_resources, read_question
+from access.rights.permission_check import VERBS, PermissionCheck, known_resources, read_question
 from access.roles.listing import TITLES
-from access.roles.places import is_allowed, visible_role_url
-from accounts.admin.show import require, user_not_found
+from access.roles.lookup import is_allowed, visible_role_url
+from accounts.admin.views import require, user_not_found
 from accounts.impersonation.state import may_view
 from accounts.users.directory import users
-from console.kube.current import get_runtime
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS, Key
+from console.kube.host_runtime import get_runtime
 from console.kube.identity import Identity, InvalidIdentity
-from console.ui.access import Access
-from console.ui.http import ConsoleRequest
-from console.ui.nav import update_counts
-from console.ui.projects import visible_namespaces
-from console.ui.text import escape_invisible
+from console.ui.core.access import Access
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.text import escape_invisible
+from console.ui.navigation.nav import update_counts
+from console.ui.navigation.projects import visible_namespaces
 from console.views.guard import access_of
 from console.views.page import page
-from rbac.current import get_authorizer, get_role_levels
 from rbac.explanation import Explanation
 from rbac.levels import TYPES, Level, RoleScope
 from rbac.memberships import identity_of
 from rbac.names import GLOBAL_BINDING, GLOBAL_ROLE, WORKSPACE_ROLE, source_of
-from rbac.resolver import Grant
+from rbac.process_clusters import get_authorizer, get_role_levels
+from rbac.rule_descriptions import describe_resource, describe_rules
 from rbac.rules import Rules
-from rbac.words import describe_resource, describe_rules
+from rbac.subject_rights import Grant
 
 #: Maximum number of rows. A user may have a role in thousands of projects.
 MOST = 200

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from access.roles.places import (
+from access.roles.lookup import (
     ScopedRole,
     informer_of,
     is_allowed,
@@ -15,18 +15,18 @@ from access.roles.places import (
     role_of,
     visible_holders,
 )
-from access.roles.undoing import store_undo, without_server_fields
+from access.roles.undo_change import store_undo, without_server_fields
 from console.kube.cachewait import wait_for_cache
 from console.kube.errors import NotFound
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
-from console.ui.access import Access
-from console.ui.actions import ActionContext, ActionSucceeded, Delete, Outcome
-from console.ui.clusters import HOST
-from console.ui.decisions import Refused
-from console.ui.facts import Fact
-from console.ui.kind import ResourceKind
-from console.ui.text import escape_invisible
+from console.ui.core.access import Access
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import ActionContext, ActionSucceeded, Delete, Outcome
+from console.ui.core.clusters import HOST
+from console.ui.core.kind import ResourceKind
+from console.ui.core.permissions import Refused
+from console.ui.core.text import escape_invisible
 from rbac.builtin import Origin
 from rbac.holders import RoleHolder, holders
 from rbac.levels import TYPES, Level, RoleScope

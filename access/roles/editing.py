@@ -13,8 +13,10 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from access.roles.detail import role_not_found
 from access.roles.forms import MAX_ID, RoleForm, further_text
-from access.roles.places import (
+from access.roles.labels import KINDS
+from access.roles.lookup import (
     ScopedRole,
     find_role,
     informer_of,
@@ -23,36 +25,34 @@ from access.roles.places import (
     list_url,
     role_url,
 )
-from access.roles.showing import role_not_found
 from access.roles.tree import permission_tree, titles
-from access.roles.undoing import store_undo, without_server_fields
-from access.roles.words import KINDS
+from access.roles.undo_change import store_undo, without_server_fields
 from access.roles.writing import Escalation, Manifest, require_held, write
 from console.kube.client import ObjectClient
-from console.kube.current import get_runtime
 from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import Key
+from console.kube.host_runtime import get_runtime
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import (
     ALIAS_ANNOTATION,
     CREATOR_ANNOTATION,
     DESCRIPTION_ANNOTATION,
 )
-from console.ui.decisions import Denied
-from console.ui.forms import posted
-from console.ui.http import ConsoleRequest
-from console.ui.text import escape_invisible
+from console.ui.core.permissions import Denied
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.text import escape_invisible
+from console.ui.forms.forms import posted
 from console.views import problems
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page, success_redirect
 from rbac.builtin import Origin
 from rbac.catalogue import Template
-from rbac.current import get_role_levels
 from rbac.levels import TYPES, Level, RoleScope
+from rbac.process_clusters import get_role_levels
+from rbac.rule_descriptions import describe_rule, describe_rules
 from rbac.rules import rules_to_json
 from rbac.templates import AGGREGATION, rules_beyond_templates, template_names, templates_for
-from rbac.words import describe_rule, describe_rules
 
 #: Maximum number of permissions in an error message.
 MOST = 8

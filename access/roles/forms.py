@@ -12,10 +12,9 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.ui.forms import ConsoleForm, TextField
-from console.ui.text import escape_invisible
-from console.ui.yamlreading import read_yaml
-from console.ui.yamltext import plain_yaml
+from console.ui.core.text import escape_invisible
+from console.ui.editing.yaml_text import plain_yaml, read_yaml
+from console.ui.forms.forms import ConsoleForm, TextField
 from rbac.catalogue import Template
 from rbac.rules import Rule, Rules, rules_to_json
 from rbac.templates import rules_of, with_dependencies

@@ -7,8 +7,9 @@ from typing import Any
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
+from access.roles.detail import is_manager_binding, role_not_found, role_page
 from access.roles.editing import MOST
-from access.roles.places import (
+from access.roles.lookup import (
     ScopedRole,
     find_role,
     informer_of,
@@ -16,20 +17,19 @@ from access.roles.places import (
     level_of,
     visible_holders,
 )
-from access.roles.showing import is_manager_binding, role_not_found, role_page
-from access.roles.undoing import store_undo, without_server_fields
+from access.roles.undo_change import store_undo, without_server_fields
 from access.roles.writing import Escalation, Manifest, require_bindable, write
 from accounts.users.directory import users
 from console.kube.client import ObjectClient
-from console.kube.current import get_runtime
 from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import GVR, ROLE_BINDINGS, USERS, Key
+from console.kube.host_runtime import get_runtime
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
-from console.ui.decisions import Denied, Refused
-from console.ui.http import ConsoleRequest
-from console.ui.text import escape_invisible
+from console.ui.core.permissions import Denied, Refused
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.text import escape_invisible
 from console.views import problems
 from console.views.guard import access_of
 from console.views.page import page, success_redirect
@@ -39,7 +39,7 @@ from rbac.holders import RoleHolder, holders
 from rbac.levels import NATIVE, TYPES, Level, RoleScope, subjects_of
 from rbac.names import department_name, member_name
 from rbac.projection import RBAC
-from rbac.words import describe_rule
+from rbac.rule_descriptions import describe_rule
 
 USER_REF, GROUP_REF = "iam.kubesphere.io/user-ref", "iam.kubesphere.io/group-ref"
 #: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set

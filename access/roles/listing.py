@@ -11,7 +11,8 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from access.roles.places import (
+from access.roles.labels import ORIGINS, description_of
+from access.roles.lookup import (
     RolesNotCached,
     ScopedRole,
     informer_of,
@@ -21,20 +22,19 @@ from access.roles.places import (
     role_of,
     visible_holders,
 )
-from access.roles.undoing import undo_description
-from access.roles.words import ORIGINS, description_of
+from access.roles.undo_change import undo_description
 from console.kube.gvr import GVR, ROLE_BINDINGS
 from console.kube.indexes import indexes_of
 from console.kube.store import Entry
-from console.ui.access import Access
-from console.ui.clusters import HOST
-from console.ui.decisions import Denied
-from console.ui.following import LivePage, etag_of_page
-from console.ui.http import ConsoleRequest
-from console.ui.links import list_url
-from console.ui.nav import update_counts
-from console.ui.projects import visible_namespaces
-from console.ui.registry import kinds
+from console.ui.core.access import Access
+from console.ui.core.clusters import HOST
+from console.ui.core.links import list_url
+from console.ui.core.permissions import Denied
+from console.ui.core.registry import kinds
+from console.ui.core.requests import ConsoleRequest
+from console.ui.navigation.nav import update_counts
+from console.ui.navigation.page_routes import LivePage, etag_of_page
+from console.ui.navigation.projects import visible_namespaces
 from console.views.guard import access_of
 from console.views.page import page
 from rbac.builtin import Origin

@@ -8,9 +8,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from rbac.catalogue import CATALOGUE, PREFIX, Template
-from rbac.covering import covers
+from rbac.escalation_check import covers
+from rbac.rule_descriptions import describe_rules
 from rbac.rules import Rules
-from rbac.words import describe_rules
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,19 +11,19 @@ Guarantees:
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from access.roles.places import informer_of, is_allowed_by_role, is_allowed_natively
+from access.roles.lookup import informer_of, is_allowed_by_role, is_allowed_natively
 from console.audit.trail import record, request_action
 from console.kube.cachewait import wait_for_cache
 from console.kube.client import ObjectClient
-from console.kube.current import get_runtime
 from console.kube.gvr import GVR, Key
-from console.ui.decisions import Denied
-from console.ui.http import ConsoleRequest
+from console.kube.host_runtime import get_runtime
+from console.ui.core.permissions import Denied
+from console.ui.core.requests import ConsoleRequest
 from console.views.guard import access_of
 from rbac.authorizer import PLATFORM_ADMIN
-from rbac.covering import uncovered
-from rbac.current import get_role_levels
+from rbac.escalation_check import uncovered
 from rbac.levels import NATIVE, TYPES, Level, RoleScope
+from rbac.process_clusters import get_role_levels
 from rbac.rules import Rule, Rules
 
 Manifest = dict[str, Any]

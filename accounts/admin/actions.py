@@ -11,11 +11,11 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accounts.admin.authority import CHANGE, administers, check_holds_no_more
 from accounts.admin.forms import PasswordForm, ProfileForm, UserForm, profile_spec
-from accounts.mfa import register as factors
-from accounts.mfa.register import has_factor
+from accounts.mfa import factors as factors
+from accounts.mfa.factors import has_factor
 from accounts.protection import attempts
 from accounts.protection.attempts import user_locked_for
-from accounts.protection.endings import revocation_patch, revoke_all
+from accounts.protection.revocation import revocation_patch, revoke_all
 from accounts.signin.new_passwords import busy_text, set_password
 from accounts.signin.passwords import TooBusy
 from accounts.time import now
@@ -23,8 +23,8 @@ from accounts.users.directory import trusted_users, wait_for_version
 from accounts.users.states import ACTIVE, DISABLED, LOCKED, Manifest, patch_user, state_status
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
-from console.ui.access import Access
-from console.ui.actions import (
+from console.ui.core.access import Access
+from console.ui.core.actions import (
     EVERYWHERE,
     Action,
     ActionContext,
@@ -32,10 +32,10 @@ from console.ui.actions import (
     Outcome,
     Permission,
 )
-from console.ui.clusters import HOST
-from console.ui.decisions import Refused
-from console.ui.kind import ResourceKind
-from console.ui.subject import Subject
+from console.ui.core.clusters import HOST
+from console.ui.core.kind import ResourceKind
+from console.ui.core.permissions import Refused
+from console.ui.core.subject import Subject
 
 _ENDED = "EndedByAdministrator"
 

@@ -16,15 +16,15 @@ Guarantees:
 
 from django.utils.translation import gettext as _
 
-from console.kube.current import get_runtime
 from console.kube.gvr import USERS
+from console.kube.host_runtime import get_runtime
 from console.kube.identity import InvalidIdentity
-from console.ui.access import Access
-from console.ui.clusters import HOST
-from console.ui.decisions import Protected
-from console.ui.text import escape_invisible
-from rbac.current import excess_permissions, get_role_levels
+from console.ui.core.access import Access
+from console.ui.core.clusters import HOST
+from console.ui.core.permissions import Protected
+from console.ui.core.text import escape_invisible
 from rbac.memberships import are_current, identity_of
+from rbac.process_clusters import excess_permissions, get_role_levels
 from rbac.rules import AccessQuestion, Rules, any_allows
 
 CREATE = ("create",)

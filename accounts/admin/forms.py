@@ -16,7 +16,7 @@ from accounts.signin.new_passwords import NewPasswordField, new_password_problem
 from accounts.users.directory import has_email, trusted_users
 from console.kube.gvr import Key
 from console.kube.projections import User
-from console.ui.forms import CheckField, ConsoleForm, TextField
+from console.ui.forms.forms import CheckField, ConsoleForm, TextField
 
 #: Maximum name length. Names are used as label values, which are shorter than object names.
 MAX_NAME = 63

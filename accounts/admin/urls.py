@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from accounts.admin.show import SEGMENT, accounts, show
+from accounts.admin.views import SEGMENT, accounts, show
 from console.views.actions import redirect_old_url
 
 app_name = "administration"

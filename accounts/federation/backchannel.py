@@ -15,7 +15,7 @@ from accounts.federation.signout import end_sessions, has_sessions
 from accounts.oauth import endpoint
 from accounts.oauth.endpoint import FORM, body_of, form_of, parse, required
 from accounts.oauth.errors import invalid_request, json_response, unavailable
-from accounts.protection.endings import notify_replicas
+from accounts.protection.revocation import notify_replicas
 from accounts.providers import base
 from accounts.providers.base import (
     CallbackLogoutProvider,
@@ -26,7 +26,7 @@ from accounts.providers.base import (
 )
 from accounts.providers.options import read_current_providers
 from console.audit.trail import SESSION_RESOURCE, record, request_action
-from console.kube.current import get_runtime
+from console.kube.host_runtime import get_runtime
 
 log = logging.getLogger(__name__)
 

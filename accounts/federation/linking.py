@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 
 from accounts.providers.base import Person
 from accounts.users.directory import UsersNotCached, trusted_users, wait_for_version
-from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -27,6 +26,7 @@ from console.kube.gvr import (
     WORKSPACE_ROLE_BINDINGS,
     Key,
 )
+from console.kube.host_runtime import get_runtime
 from console.kube.projections import User
 from console.kube.store import Entry
 

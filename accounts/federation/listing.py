@@ -16,10 +16,10 @@ from django.views.decorators.http import require_safe
 from accounts.providers.base import RedirectProvider
 from accounts.providers.options import AUTO, LOOKUP, MIXED, Entry, Problem, read_current_providers
 from console.kube.status import Severity
-from console.ui.http import ConsoleRequest
-from console.ui.platform import may_list_everything
-from console.ui.states import EmptyState
-from console.ui.text import escape_invisible
+from console.ui.core.access import may_list_everything
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.text import escape_invisible
+from console.ui.fragments.empty_states import EmptyState
 from console.views.denial import withheld_page
 from console.views.guard import access_of
 

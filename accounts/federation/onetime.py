@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 
 from accounts.models import OneTime
-from accounts.oauth.register import digest, random_token
+from accounts.oauth.grants import digest, random_token
 
 LIFETIME = timedelta(minutes=10)
 START, PENDING = "login", "pending"

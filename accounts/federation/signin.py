@@ -136,8 +136,8 @@ async def create_user(
     """Create a User for this person.
 
     Only one call per person runs at a time, because two linked Users would make the link
-    ambiguous. Raise `NameOrEmailTaken`, `UserNotCached`, `UsersNotCached`, `AuditUnavailable`, `ApiError` or
-    DatabaseError.
+    ambiguous. Raise `NameOrEmailTaken`, `UserNotCached`, `UsersNotCached`, `AuditUnavailable`,
+    `ApiError` or DatabaseError.
     """
     await wait_for_bindings()
     now, who = base.clock.now(), f"{entry.name}/{person.subject}"

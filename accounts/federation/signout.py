@@ -21,7 +21,7 @@ from django.urls import reverse
 from accounts.federation import onetime
 from accounts.federation.signin import ID_TOKEN, PROVIDER
 from accounts.models import ProviderSession
-from accounts.oauth import register
+from accounts.oauth import grants
 from accounts.providers.base import (
     CallbackLogoutProvider,
     EndedSessions,
@@ -72,7 +72,7 @@ def end_sessions(provider: str, ended: EndedSessions, now: datetime) -> list[str
         users.add(row.user)
     rows.delete()
     for user in users:
-        register.end_user(user, "ProviderLogout", now)
+        grants.end_user(user, "ProviderLogout", now)
     return sorted(users)
 
 

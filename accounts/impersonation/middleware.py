@@ -12,11 +12,11 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from accounts.impersonation.state import VIEWING, Viewing
-from console.inline import AsyncMiddleware
-from console.ui.http import ConsoleRequest
-from console.ui.statuses import status_response, wants_status
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.statuses import status_response, wants_status
 from console.views.errors import error_page
 from console.views.guard import SAFE_METHODS
+from console.web.async_middleware import AsyncMiddleware
 from rbac.middleware import access_of
 
 #: View names of POST requests that don't change the cluster.

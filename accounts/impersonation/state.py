@@ -13,12 +13,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from accounts.users.directory import users
-from console.kube.current import get_runtime
 from console.kube.gvr import GVR, Key
+from console.kube.host_runtime import get_runtime
 from console.kube.identity import Identity, InvalidIdentity
 from rbac.authorizer import is_usable
-from rbac.current import get_authorizer, get_role_levels
 from rbac.memberships import identity_of
+from rbac.process_clusters import get_authorizer, get_role_levels
 from rbac.rules import Rules
 
 #: Session key.

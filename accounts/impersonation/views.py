@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.admin.show import require, user_not_found, user_url
+from accounts.admin.views import require, user_not_found, user_url
 from accounts.impersonation.state import (
     PEOPLE,
     VIEWING,
@@ -23,11 +23,11 @@ from accounts.time import now
 from accounts.users.directory import users
 from console.audit.trail import record, request_action
 from console.kube.gvr import USERS, Key
-from console.ui.decisions import Denied
-from console.ui.http import ConsoleRequest
+from console.ui.core.permissions import Denied
+from console.ui.core.requests import ConsoleRequest
 from console.views.errors import error_page
 from console.views.page import page
-from rbac.words import describe_rule
+from rbac.rule_descriptions import describe_rule
 
 #: Maximum number of excess permissions listed in a message.
 MOST = 5

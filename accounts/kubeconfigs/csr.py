@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from accounts.kubeconfigs.certificates import is_certificate_for, is_request_for
-from accounts.kubeconfigs.keeping import OURS, USERNAME_LABEL, KubeconfigStore, StoredKubeconfig
 from accounts.kubeconfigs.kubeconfig import LOOK_AGAIN, SIGNER, identity_of
+from accounts.kubeconfigs.storage import OURS, USERNAME_LABEL, KubeconfigStore, StoredKubeconfig
 from console.kube.controller import Request, Result
 from console.kube.errors import NotFound
 from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, GVR, USERS, Key
@@ -23,8 +23,8 @@ from console.kube.projections import User
 from console.kube.projections.certificates import CertificateSigningRequest
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
+from rbac.event_recorder import NORMAL, WARNING, Recorder
 from rbac.memberships import are_current
-from rbac.recorder import NORMAL, WARNING, Recorder
 
 Manifest = dict[str, Any]
 

@@ -18,7 +18,7 @@ from accounts.kubeconfigs.certificates import (
     make_request,
     renew_before,
 )
-from accounts.kubeconfigs.keeping import OURS, USERNAME_LABEL, KubeconfigStore, StoredKubeconfig
+from accounts.kubeconfigs.storage import OURS, USERNAME_LABEL, KubeconfigStore, StoredKubeconfig
 from console.kube.clock import Clock
 from console.kube.controller import Request, Result
 from console.kube.errors import Conflict
@@ -28,7 +28,7 @@ from console.kube.informer import Informer
 from console.kube.projections import User
 from console.kube.runtime import Reads, Runtime
 from console.kube.store import Entry
-from console.ui.threads import in_thread
+from console.ui.core.threads import in_thread
 from rbac.authorizer import is_usable
 from rbac.memberships import are_current, groups_of
 

@@ -14,21 +14,21 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.mfa import register, totp
-from accounts.oauth import register as tokens
+from accounts.mfa import factors, totp
+from accounts.oauth import grants as tokens
 from accounts.oauth.options import options
-from accounts.protection import attempts, signins
-from accounts.protection.endings import notify_replicas
+from accounts.protection import attempts, browser_sessions
 from accounts.protection.records import origin_of
+from accounts.protection.revocation import notify_replicas
 from accounts.signin import sessions
 from accounts.signin.login_page import too_many
 from accounts.time import now
 from console.audit.trail import AuditAction, record, request_action
-from console.kube.current import get_runtime
+from console.encryption import DecryptionError, decrypt, encrypt
 from console.kube.gvr import USERS
+from console.kube.host_runtime import get_runtime
 from console.kube.projections import User
-from console.sealing import DecryptionError, decrypt, encrypt
-from console.ui.forms import CodeField, ConsoleForm
+from console.ui.forms.forms import CodeField, ConsoleForm
 
 #: Session key.
 _WAITING = "factor_secret"
@@ -69,7 +69,7 @@ async def secret_for(request: HttpRequest, user: User) -> DisplayedSecret:
     secret = _read(await request.session.aget(_WAITING, ""))
     if secret is None:
         secret = totp.new_secret()
-        await request.session.aset(_WAITING, encrypt(secret, register.PURPOSE))
+        await request.session.aset(_WAITING, encrypt(secret, factors.PURPOSE))
     # Apps list the secret under this issuer, because users can have accounts at several consoles.
     qr = totp.qr_code(secret, user.name, urlsplit(settings.BASE_URL).netloc)
     return DisplayedSecret(secret, qr, totp.manual_entry_text(secret))
@@ -90,7 +90,7 @@ async def enable_factor(request: HttpRequest, user: User, form: ConsoleForm) -> 
         form.add_error(None, too_many(ticket.wait))
         return []
     async with record(factor_action(request, "create", user)) as recording:
-        codes = await sync_to_async(register.enable)(
+        codes = await sync_to_async(factors.enable)(
             user.name, user.uid, secret.value, form.cleaned_data["code"], moment
         )
         if codes is None:
@@ -99,7 +99,9 @@ async def enable_factor(request: HttpRequest, user: User, form: ConsoleForm) -> 
             return []
         await sync_to_async(attempts.record_success)(ticket)
         await request.session.apop(_WAITING, "")
-        await sync_to_async(signins.end_all_sessions)(user.name, but=request.session.session_key)
+        await sync_to_async(browser_sessions.end_all_sessions)(
+            user.name, but=request.session.session_key
+        )
         await sync_to_async(tokens.end_user)(user.name, "SecondFactorChanged", moment)
         await sessions.complete_sign_in(request.session, moment)
     await notify_replicas(get_runtime().console, user.name, moment)
@@ -114,6 +116,6 @@ def factor_action(request: HttpRequest, verb: str, user: User) -> AuditAction:
 
 def _read(sealed: Any) -> bytes | None:
     try:
-        return decrypt(str(sealed), register.PURPOSE) if sealed else None
+        return decrypt(str(sealed), factors.PURPOSE) if sealed else None
     except DecryptionError:
         return None

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from accounts.mfa import register
+from accounts.mfa import factors
 from accounts.mfa.enrolment import CodeForm, EnrolmentForm, enable_factor, secret_for
-from accounts.myaccount.person import own_user
+from accounts.myaccount.own_user import own_user
 from accounts.signin import sessions
 from accounts.signin.authenticate import second_step
 from accounts.signin.login_page import too_many
@@ -26,8 +26,8 @@ from accounts.users.directory import UsersNotCached
 from console.audit.trail import SESSION_RESOURCE, AuditUnavailable, record, request_action
 from console.kube.errors import ApiError
 from console.kube.projections import User
-from console.ui.forms import posted
-from console.ui.http import ConsoleRequest
+from console.ui.core.requests import ConsoleRequest
+from console.ui.forms.forms import posted
 from console.views.errors import error_page
 
 
@@ -40,7 +40,7 @@ async def second_factor(request: ConsoleRequest) -> HttpResponse:
     next_url = safe_next_url(given.get("next", ""))
     try:
         user = own_user(request).projection
-        if await sync_to_async(register.is_on)(user.name, user.uid):
+        if await sync_to_async(factors.is_on)(user.name, user.uid):
             return await _ask(request, user, next_url)
         if await request.session.aget(sessions.FACTOR) == sessions.OWED:
             # The factor was disabled in the meantime: restart the sign-in.

@@ -14,19 +14,19 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.kubeconfigs.keeping import KubeconfigStore, StoredKubeconfig
 from accounts.kubeconfigs.kubeconfig import ASKED_ANNOTATION, identity_of, remaining_validity
-from accounts.myaccount.person import own_name, own_user
+from accounts.kubeconfigs.storage import KubeconfigStore, StoredKubeconfig
+from accounts.myaccount.own_user import own_name, own_user
 from accounts.time import now
 from console.audit.trail import record, request_action
 from console.kube.client import Endpoint
-from console.kube.current import get_runtime
 from console.kube.errors import ApiError
 from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, USERS
+from console.kube.host_runtime import get_runtime
 from console.kube.projections import User
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
-from console.ui.http import ConsoleRequest
+from console.ui.core.requests import ConsoleRequest
 from console.views.page import page
 
 #: Timeout in seconds for the controllers to issue the certificate, and the poll interval.

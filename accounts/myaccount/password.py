@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from accounts.myaccount.person import own_user, restart_session, update_own_user
+from accounts.myaccount.own_user import own_user, restart_session, update_own_user
 from accounts.oauth.holders import UNINITIALIZED
 from accounts.oauth.options import options
 from accounts.signin.authenticate import check_password
@@ -38,8 +38,8 @@ from accounts.users.states import patch_user
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
 from console.kube.projections import User
-from console.ui.forms import ConsoleForm, SecretField, posted
-from console.ui.http import ConsoleRequest
+from console.ui.core.requests import ConsoleRequest
+from console.ui.forms.forms import ConsoleForm, SecretField, posted
 from console.views import problems
 from console.views.errors import error_page
 

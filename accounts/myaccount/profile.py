@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
-from accounts.myaccount.person import spec_of, update_own_user
+from accounts.myaccount.own_user import spec_of, update_own_user
 from accounts.signin.language import LANGUAGES
 from accounts.users.directory import has_email, users
 from accounts.users.states import patch_user
@@ -19,9 +19,9 @@ from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
 from console.kube.projections import User
 from console.kube.store import Entry
-from console.ui.forms import ChoiceField, ConsoleForm, TextField
-from console.ui.http import ConsoleRequest
-from console.ui.shell import theme_of
+from console.ui.core.requests import ConsoleRequest
+from console.ui.forms.forms import ChoiceField, ConsoleForm, TextField
+from console.ui.navigation.page_frame import theme_of
 from console.views import problems
 
 MAX_EMAIL = 254

@@ -13,17 +13,17 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
-from accounts.mfa import register
+from accounts.mfa import factors
 from accounts.mfa.enrolment import CodeForm, EnrolmentForm, enable_factor, factor_action, secret_for
-from accounts.mfa.register import check_code, has_factor
+from accounts.mfa.factors import check_code, has_factor
+from accounts.myaccount.own_user import own_user
 from accounts.myaccount.password import CurrentPasswordForm
-from accounts.myaccount.person import own_user
 from accounts.oauth.options import options
 from accounts.signin.login_page import too_many
 from console.audit.trail import record
 from console.kube.projections import User
-from console.ui.forms import posted
-from console.ui.http import ConsoleRequest
+from console.ui.core.requests import ConsoleRequest
+from console.ui.forms.forms import posted
 from console.views.page import page
 
 #: Values of `act` sent by the buttons for an enabled factor.
@@ -78,7 +78,7 @@ async def _change(request: ConsoleRequest, user: User) -> HttpResponse:
         return await _turn_off(request, user)
     context = {
         "form": form,
-        "left": await sync_to_async(register.codes_left)(user.name, user.uid),
+        "left": await sync_to_async(factors.codes_left)(user.name, user.uid),
         "off": "" if required else OFF,
         "codes": CODES,
     }
@@ -89,13 +89,13 @@ async def _change(request: ConsoleRequest, user: User) -> HttpResponse:
 
 async def _renew(request: ConsoleRequest, user: User) -> HttpResponse:
     async with record(factor_action(request, "update", user)):
-        codes = await sync_to_async(register.renew_codes)(user.name, user.uid)
+        codes = await sync_to_async(factors.renew_codes)(user.name, user.uid)
     return _codes_page(request, codes)
 
 
 async def _turn_off(request: ConsoleRequest, user: User) -> HttpResponse:
     async with record(factor_action(request, "delete", user)):
-        await sync_to_async(register.disable)(user.name)
+        await sync_to_async(factors.disable)(user.name)
     messages.success(request, _("The second factor is turned off."))
     return HttpResponseRedirect(reverse("accounts:own:account") + "#factor")
 

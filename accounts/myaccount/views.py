@@ -17,25 +17,25 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts import apitokens
 from accounts.apitokens import FULL, TokenForm
-from accounts.mfa.register import has_factor
+from accounts.mfa.factors import has_factor
+from accounts.myaccount.own_user import own_name, own_user
 from accounts.myaccount.password import OwnPasswordForm, change_password
-from accounts.myaccount.person import own_name, own_user
 from accounts.myaccount.profile import change_profile, profile_form
 from accounts.oauth.holders import holder_of
-from accounts.protection import signins
-from accounts.protection.endings import notify_replicas
+from accounts.protection import browser_sessions
 from accounts.protection.records import history_of
+from accounts.protection.revocation import notify_replicas
 from accounts.signin.language import set_language
 from accounts.time import now
 from console.audit.trail import SESSION_RESOURCE, record, request_action
-from console.kube.current import get_runtime
+from console.kube.host_runtime import get_runtime
 from console.kube.projections import User
 from console.kube.store import Entry
 from console.proxying.closing import BY_USER, close
-from console.proxying.keeping import open_ports_of
-from console.ui.forms import ConsoleForm
-from console.ui.http import ConsoleRequest
-from console.ui.shell import THEME_COOKIE
+from console.proxying.store import open_ports_of
+from console.ui.core.requests import ConsoleRequest
+from console.ui.forms.forms import ConsoleForm
+from console.ui.navigation.page_frame import THEME_COOKIE
 from console.views.page import page
 from console.views.preferences import YEAR
 
@@ -83,9 +83,11 @@ async def end_sessions(request: ConsoleRequest) -> HttpResponse:
     current = request.session.session_key
     async with record(request_action(request, "delete", SESSION_RESOURCE)) as recording:
         if given == OTHERS:
-            ended = await sync_to_async(signins.end_all_sessions)(name, but=current)
+            ended = await sync_to_async(browser_sessions.end_all_sessions)(name, but=current)
         else:
-            ended = int(is_id(given) and await sync_to_async(signins.end_session)(name, given))
+            ended = int(
+                is_id(given) and await sync_to_async(browser_sessions.end_session)(name, given)
+            )
         if not ended:
             recording.set_outcome(404, "NotFound")
     if ended:
@@ -134,7 +136,9 @@ async def account_page(
         "tokens": await sync_to_async(apitokens.list_tokens)(user.name, user.uid),
         "factor_is_on": await has_factor(user),
         "history": await history_of(user.name),
-        "sessions": await sync_to_async(signins.list_sessions)(user.name, now(), current=current),
+        "sessions": await sync_to_async(browser_sessions.list_sessions)(
+            user.name, now(), current=current
+        ),
         "others": OTHERS,
         "ports": await sync_to_async(open_ports_of)(user.name),
         # Display the lifetime in days only if it is a whole number of days.

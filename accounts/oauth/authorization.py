@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 from accounts.oauth import clients
 from accounts.oauth.clients import CODE, DENY, Client
 from accounts.oauth.errors import OAuthError, invalid_request
+from accounts.oauth.grants import CodeParameters
 from accounts.oauth.options import options
-from accounts.oauth.register import CodeParameters
 
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 _STATE = re.compile(r"[ -~]{1,512}")

@@ -19,7 +19,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from accounts.oauth import endpoint, register
+from accounts.oauth import endpoint, grants
 from accounts.oauth.authorization import (
     AuthorizationRequest,
     CodeRequest,
@@ -37,7 +37,7 @@ from accounts.signin.sessions import SINCE
 from accounts.users.directory import UsersNotCached, trusted_users
 from console.audit.trail import SESSION_RESOURCE, AuditUnavailable, record, request_action
 from console.kube.gvr import Key
-from console.ui.http import ConsoleRequest
+from console.ui.core.requests import ConsoleRequest
 from console.views.errors import error_page
 
 
@@ -189,7 +189,7 @@ async def _grant(
         name=asked.client.name, subresource="code", actor=holder.user.name,
     )  # fmt: skip
     async with record(action):
-        code = await sync_to_async(register.make_code)(
+        code = await sync_to_async(grants.make_code)(
             holder, asked.client, wanted.terms, since, endpoint.clock.now()
         )
     return redirect_location(asked, code=code)

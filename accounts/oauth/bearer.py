@@ -11,7 +11,7 @@ from django.http import HttpRequest
 
 from accounts import apitokens
 from accounts.models import Grant
-from accounts.oauth import endpoint, register
+from accounts.oauth import endpoint, grants
 from accounts.oauth.clients import API, OPENID
 from accounts.oauth.errors import insufficient_scope, invalid_token, no_token
 from accounts.oauth.holders import Holder, find_holder
@@ -97,12 +97,12 @@ def _examine(token: str) -> Bearer | None:
         claims = verify_access(token, options().issuer, now)
     except InvalidToken:
         return None
-    grant = register.grant_of_access(claims["jti"], now)
+    grant = grants.grant_of_access(claims["jti"], now)
     if grant is None:
         return None
     holder = find_holder(grant.user, grant.uid, grant.credential)
     if holder is None:
         # End the grant so that it stays revoked if the user is enabled again.
-        register.end_grants(Grant.objects.filter(pk=grant.pk), "UserEnded", now)
+        grants.end_grants(Grant.objects.filter(pk=grant.pk), "UserEnded", now)
         return None
     return Bearer(holder, grant, frozenset(str(claims.get("scope", "")).split(" ")))

@@ -13,8 +13,8 @@ from django.utils.crypto import salted_hmac
 
 from accounts.oauth.options import options
 from accounts.users.directory import trusted_users
-from console.kube.current import get_runtime
 from console.kube.gvr import Key
+from console.kube.host_runtime import get_runtime
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections import User
 from console.kube.store import Entry

@@ -15,13 +15,13 @@ from accounts.oauth.errors import no_token
 from accounts.oauth.holders import holder_of
 from accounts.users.directory import UsersNotCached, trusted_users
 from accounts.users.states import APPLIED_ANNOTATION
-from console.kube.current import get_runtime
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS, USERS, Key
+from console.kube.host_runtime import get_runtime
 from console.kube.projections import GlobalRoleBinding, User
 from console.kube.store import Entry
-from console.ui.access import Access
-from console.ui.clusters import HOST
-from console.ui.statuses import status_response
+from console.ui.core.access import Access
+from console.ui.core.clusters import HOST
+from console.ui.core.statuses import status_response
 
 #: Annotation added to the response, never stored.
 GLOBAL_ROLE = "iam.kubesphere.io/globalrole"

@@ -25,7 +25,7 @@ from joserfc.jwk import ECKey, RSAKey
 from accounts.jose import UNREADABLE, claims_of
 from accounts.models import SigningKey
 from accounts.oauth.options import options
-from console.sealing import decrypt, encrypt
+from console.encryption import decrypt, encrypt
 
 log = logging.getLogger(__name__)
 

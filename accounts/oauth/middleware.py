@@ -16,8 +16,8 @@ from accounts.oauth.bearer import bearer_in, examine_token
 from accounts.oauth.errors import OAuthError, invalid_request, invalid_token, unavailable
 from accounts.signin.presence import token_presence
 from accounts.users.directory import UsersNotCached
-from console.inline import AsyncMiddleware, InlineCsrfMiddleware
-from console.ui.statuses import status_response
+from console.ui.core.statuses import status_response
+from console.web.async_middleware import AsyncMiddleware, InlineCsrfMiddleware
 
 Response = HttpResponseBase
 

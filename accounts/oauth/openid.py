@@ -12,13 +12,13 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from accounts.models import Grant
-from accounts.oauth import endpoint, keys, register
+from accounts.oauth import endpoint, grants, keys
 from accounts.oauth.bearer import bearer_of, examine_token, require_grant, require_scope
 from accounts.oauth.clients import ALL, CODE, OPENID, PASSWORD, REFRESH, Client
 from accounts.oauth.endpoint import Fields, client_of, form_of, query_of, required
 from accounts.oauth.errors import invalid_request, json_response
+from accounts.oauth.grants import user_claims
 from accounts.oauth.options import options
-from accounts.oauth.register import user_claims
 from console.audit.trail import SESSION_RESOURCE, record, request_action
 
 
@@ -97,7 +97,7 @@ async def logout(request: HttpRequest) -> HttpResponse:
     name = bearer.holder.user.name
     action = request_action(request, "logout", SESSION_RESOURCE, subresource="token", actor=name)
     async with record(action):
-        await sync_to_async(register.end_user)(name, "Logout", endpoint.clock.now())
+        await sync_to_async(grants.end_user)(name, "Logout", endpoint.clock.now())
     return json_response({"message": "success"}) if where is None else HttpResponseRedirect(where)
 
 
@@ -126,7 +126,7 @@ async def revoke(request: HttpRequest) -> HttpResponse:
 
 
 async def _grant_of(token: str, client: Client) -> Grant | None:
-    grant = await sync_to_async(register.grant_of_refresh)(token, client)
+    grant = await sync_to_async(grants.grant_of_refresh)(token, client)
     if grant is not None:
         return grant
     bearer = await examine_token(token)
@@ -135,7 +135,7 @@ async def _grant_of(token: str, client: Client) -> Grant | None:
 
 
 def _end(grant: Grant) -> None:
-    register.end_grants(Grant.objects.filter(pk=grant.pk), "Revoked", endpoint.clock.now())
+    grants.end_grants(Grant.objects.filter(pk=grant.pk), "Revoked", endpoint.clock.now())
 
 
 def _where_next(grant: Grant, fields: Fields) -> str | None:

@@ -8,7 +8,7 @@ from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
 
 from accounts.jose import challenge_of
-from accounts.oauth import clients, endpoint, register
+from accounts.oauth import clients, endpoint, grants
 from accounts.oauth.clients import CODE, PASSWORD, REFRESH, Client
 from accounts.oauth.endpoint import Fields, client_of, form_of, required
 from accounts.oauth.errors import (
@@ -18,8 +18,8 @@ from accounts.oauth.errors import (
     json_response,
     too_many,
 )
+from accounts.oauth.grants import Issued, RejectedGrant
 from accounts.oauth.holders import Holder, holder_of
-from accounts.oauth.register import Issued, RejectedGrant
 from accounts.signin.authenticate import MAX_NAME, NO_CODE, NOT_SET_UP, WRONG_CODE, authenticate
 from accounts.users.directory import find_user, trusted_users
 from console.audit.trail import SESSION_RESOURCE, AuditAction, record, request_action
@@ -72,7 +72,7 @@ async def token(request: HttpRequest) -> HttpResponse:
     if grant not in client.grants:
         raise OAuthError("unauthorized_client", "The client may not use this grant type.")
     if _discarding.is_due():
-        await sync_to_async(register.discard_expired)(endpoint.clock.now())
+        await sync_to_async(grants.discard_expired)(endpoint.clock.now())
     issued = await {PASSWORD: _password, REFRESH: _refresh, CODE: _code}[grant](
         request, client, fields
     )
@@ -106,7 +106,7 @@ async def _password(request: HttpRequest, client: Client, fields: Fields) -> Iss
             issued = None
         else:
             now = endpoint.clock.now()
-            issued = await sync_to_async(register.sign_in)(before, client, scope, now)
+            issued = await sync_to_async(grants.sign_in)(before, client, scope, now)
     if attempt.wait is not None:
         raise too_many(attempt.wait)
     if issued is None:
@@ -116,14 +116,12 @@ async def _password(request: HttpRequest, client: Client, fields: Fields) -> Iss
 
 async def _refresh(request: HttpRequest, client: Client, fields: Fields) -> Issued:
     given = required(fields, "refresh_token")
-    grant = await sync_to_async(register.grant_of_refresh)(given, client)
+    grant = await sync_to_async(grants.grant_of_refresh)(given, client)
     if grant is None:
         raise invalid_grant(_WRONG_TOKEN)
     scope = clients.narrowed_scopes(fields.get("scope", ""), grant.scope)
     async with record(_action(request, "refresh", client, grant.user)) as entry:
-        found = await sync_to_async(register.use_refresh)(
-            given, client, scope, endpoint.clock.now()
-        )
+        found = await sync_to_async(grants.use_refresh)(given, client, scope, endpoint.clock.now())
         if isinstance(found, RejectedGrant):
             entry.set_outcome(400, found.reason)
     return _issued(found)
@@ -134,9 +132,9 @@ async def _code(request: HttpRequest, client: Client, fields: Fields) -> Issued:
     challenge = _challenge(fields.get("code_verifier", ""))
     if client.is_public and not challenge:
         raise invalid_request("code_verifier is missing.")
-    user = await sync_to_async(register.user_of_code)(code, client)
+    user = await sync_to_async(grants.user_of_code)(code, client)
     async with record(_action(request, "login", client, user)) as entry:
-        found = await sync_to_async(register.use_code)(
+        found = await sync_to_async(grants.use_code)(
             code, client, redirect_uri, challenge, endpoint.clock.now()
         )
         if isinstance(found, RejectedGrant):

@@ -15,12 +15,12 @@ from ipaddress import IPv6Address, ip_network
 from django.conf import settings
 from django.http import HttpRequest
 
-from console.audit.source import client_address, parse_address
+from console.audit.client_address import client_address, parse_address
 from console.kube.client import ObjectClient
-from console.kube.current import get_runtime
 from console.kube.errors import ApiError
 from console.kube.factory import NeverCached, UnknownKind
 from console.kube.gvr import LOGIN_RECORDS
+from console.kube.host_runtime import get_runtime
 from console.kube.indexes import indexes_of
 from console.kube.informer import Informer
 from console.kube.projections.tenancy import USER_LABEL, LoginRecord
@@ -126,7 +126,7 @@ async def _write(client: ObjectClient, attempt: LoginAttempt) -> None:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """LoginRecords of a user, newest first. `known` is False until they are cached."""
+    """LoginRecords of a user, newest first. `loaded` is False until they are cached."""
 
     records: Sequence[LoginRecord] = ()
     loaded: bool = True

@@ -35,7 +35,7 @@ from console.kube.projections.tenancy import USER_LABEL, LoginRecord
 from console.kube.runtime import Runtime
 from console.kube.status import Severity
 from console.kube.store import Entry
-from rbac.recorder import WARNING, Recorder
+from rbac.event_recorder import WARNING, Recorder
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 

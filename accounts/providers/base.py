@@ -60,7 +60,9 @@ class ProviderAttempt:
 @runtime_checkable
 class PasswordProvider(Protocol):
     async def check(self, username: str, password: str) -> Person:
-        """Authenticate a person. Raise `ProviderRefused` for a wrong name or password, or `Unreachable`."""
+        """Authenticate a person. Raise `ProviderRefused` for a wrong name or password, or
+        `Unreachable`.
+        """
 
 
 @runtime_checkable

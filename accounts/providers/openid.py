@@ -36,7 +36,7 @@ Key = jwk.Key
 class Endpoints:
     """Endpoints of a provider.
 
-    `end_session` and `user_info` are "" if missing. `names_itself` is True if callbacks contain
+    `end_session` and `user_info` are "" if missing. `sends_issuer` is True if callbacks contain
     the issuer (RFC 9207).
     """
 

@@ -29,7 +29,7 @@ from accounts.oauth.kubesphere_config import SOURCE
 from accounts.oauth.options import config_path, options
 from accounts.providers import base
 from accounts.providers.base import Provider
-from console.kube.current import get_runtime
+from console.kube.host_runtime import get_runtime
 
 MAX_TEXT = 4096
 #: Maximum size of CA certificates.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest
 
-from accounts.mfa.register import check_code, has_factor
+from accounts.mfa.factors import check_code, has_factor
 from accounts.oauth.holders import holder_of
 from accounts.oauth.options import options
 from accounts.protection import attempts, records

@@ -30,7 +30,7 @@ from accounts.users.states import (
     time_text,
 )
 from console.kube.client import ObjectClient
-from console.ui.forms import SecretField
+from console.ui.forms.forms import SecretField
 
 
 class NewPasswordField(SecretField):

@@ -13,11 +13,11 @@ from accounts.oauth.bearer import examine_token
 from accounts.signin.sessions import FoundSession, State, examine
 from accounts.users.directory import UsersNotCached
 from console.kube.clock import SystemClock
-from console.kube.current import get_runtime
-from console.ui.access import Access
-from console.ui.clusters import Cluster
-from console.ui.presence import UserSession
-from rbac.liveaccess import LiveAccess
+from console.kube.host_runtime import get_runtime
+from console.ui.core.access import Access
+from console.ui.core.clusters import Cluster
+from console.ui.core.requests import UserSession
+from rbac.live_access import LiveAccess
 
 _clock = SystemClock()
 

@@ -26,7 +26,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from accounts.impersonation.state import Viewing, viewing_of
-from accounts.mfa.register import has_factor
+from accounts.mfa.factors import has_factor
 from accounts.models import ProviderSession, SignIn
 from accounts.oauth.holders import has_first_password, holder_of
 from accounts.oauth.options import options

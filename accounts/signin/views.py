@@ -15,8 +15,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.federation.signin import sign_in_through
 from accounts.federation.signout import provider_logout
-from accounts.protection.endings import notify_replicas
 from accounts.protection.records import origin_of
+from accounts.protection.revocation import notify_replicas
 from accounts.providers.options import read_current_providers
 from accounts.signin import sessions
 from accounts.signin.authenticate import Attempt, first_step
@@ -28,8 +28,8 @@ from accounts.signin.sessions import State, next_page_url
 from accounts.users.directory import UsersNotCached, trusted_users
 from console.audit.trail import SESSION_RESOURCE, AuditUnavailable, record, request_action
 from console.kube.clock import SystemClock
-from console.kube.current import get_runtime
-from console.ui.http import ConsoleRequest
+from console.kube.host_runtime import get_runtime
+from console.ui.core.requests import ConsoleRequest
 from console.views.errors import error_page
 
 log = logging.getLogger(__name__)

@@ -6,12 +6,12 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.cachewait import wait_for_cache
 from console.kube.clock import SystemClock
-from console.kube.current import get_runtime
 from console.kube.gvr import USERS, Key
+from console.kube.host_runtime import get_runtime
 from console.kube.informer import Informer
 from console.kube.projections import User
 from console.kube.store import Entry
-from console.ui.decisions import NotLoaded
+from console.ui.core.permissions import NotLoaded
 
 #: Maximum age of the cache for authentication while kube-apiserver is unreachable.
 STALE_USERS = timedelta(minutes=5)

@@ -6,7 +6,7 @@ the cache contains no binding of any scope that names the user, regardless of wh
 no group membership. The user's LoginRecords and kubeconfig are deleted too.
 """
 
-from accounts.kubeconfigs.keeping import KubeconfigStore
+from accounts.kubeconfigs.storage import KubeconfigStore
 from accounts.users.bindingcleanup import USER, BindingCleanup, NotCachedYet
 from accounts.users.reconciler import FINALIZER
 from accounts.users.states import without_finalizer
@@ -17,8 +17,8 @@ from console.kube.projections import User
 from console.kube.projections.tenancy import USER_LABEL
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
+from rbac.event_recorder import NORMAL, Recorder
 from rbac.memberships import bindings_of
-from rbac.recorder import NORMAL, Recorder
 
 #: Requeue delay in seconds while a list is not synced or the cache does not reflect the changes
 #: yet.

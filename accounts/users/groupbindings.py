@@ -16,8 +16,8 @@ from console.kube.projections import User
 from console.kube.projections.tenancy import GroupBinding
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
+from rbac.event_recorder import NORMAL, WARNING, Recorder
 from rbac.memberships import are_current, groups_of
-from rbac.recorder import NORMAL, WARNING, Recorder
 
 FINALIZER = "finalizers.kubesphere.io/groupsbindings"
 #: Requeue delay in seconds while a list is not synced.

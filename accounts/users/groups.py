@@ -23,7 +23,7 @@ from console.kube.informer import Informer
 from console.kube.projections.tenancy import Group, GroupBinding
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
-from rbac.recorder import NORMAL, WARNING, Recorder
+from rbac.event_recorder import NORMAL, WARNING, Recorder
 
 Manifest = dict[str, Any]
 

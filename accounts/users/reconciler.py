@@ -26,7 +26,7 @@ from console.kube.gvr import GVR, USERS, Key
 from console.kube.projections import User
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
-from rbac.recorder import NORMAL, WARNING, Recorder
+from rbac.event_recorder import NORMAL, WARNING, Recorder
 
 Manifest = dict[str, Any]
 

@@ -19,7 +19,7 @@ IDENTITY_PROVIDER_LABEL = "iam.kubesphere.io/identify-provider"
 class WantedState:
     """Desired state of a User.
 
-    `state` is None if the current state is correct. `look_again` is the number of seconds until
+    `state` is None if the current state is correct. `requeue_after` is the number of seconds until
     the state may have to change.
     """
 

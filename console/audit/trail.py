@@ -29,8 +29,8 @@ from django.db import DatabaseError, models
 from django.http import HttpRequest
 from django.utils import timezone
 
+from console.audit.client_address import client_address
 from console.audit.models import AuditOutcome, AuditRecord
-from console.audit.source import client_address
 from console.kube.errors import ApiError
 from console.kube.gvr import GVR
 
@@ -71,7 +71,7 @@ class AuditAction:
 
 @dataclass(slots=True)
 class AuditEntry:
-    """Record of a running action. Call `answered` to set its outcome; the default is 200."""
+    """Record of a running action. Call `set_outcome` to set its outcome; the default is 200."""
 
     audit_id: str
     code: int = 200

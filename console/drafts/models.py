@@ -9,7 +9,7 @@ MAX_KIND = 320
 class Draft(models.Model):
     """Draft of a manifest.
 
-    `content` is compressed and encrypted, see `console.drafts.keeping`. `version` is incremented
+    `content` is compressed and encrypted, see `console.drafts.store`. `version` is incremented
     with each update, so that an outdated page can't overwrite a newer draft.
     """
 

@@ -11,24 +11,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.audit.trail import request_action
-from console.draining.asking import plan_of
 from console.draining.form import DEFAULT_MINUTES, DrainForm
-from console.draining.running import NEEDS, DrainOrder, get_drains
+from console.draining.plan import plan_of
+from console.draining.runner import NEEDS, DrainOrder, get_drains
 from console.kube.gvr import GVR, POD_DISRUPTION_BUDGETS, PODS, Key, ObjectReference
-from console.operations.keeping import (
-    AlreadyRunning,
-    create_operation,
-    discard,
-    latest,
-    request_stop,
-)
-from console.ui.access import Access
-from console.ui.actions import Action, ActionContext, ActionStarted, Outcome
-from console.ui.decisions import NotLoaded, Refused
-from console.ui.forms import ConsoleForm
-from console.ui.kind import ResourceKind
-from console.ui.kubectl import kubectl, quoted
-from console.ui.subject import Subject
+from console.operations.store import AlreadyRunning, create_operation, discard, latest, request_stop
+from console.ui.core.access import Access
+from console.ui.core.action_texts import kubectl, quoted
+from console.ui.core.actions import Action, ActionContext, ActionStarted, Outcome
+from console.ui.core.kind import ResourceKind
+from console.ui.core.permissions import NotLoaded, Refused
+from console.ui.core.subject import Subject
+from console.ui.forms.forms import ConsoleForm
 
 
 class PodsUnknown(NotLoaded):

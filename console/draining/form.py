@@ -7,8 +7,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from console.draining.asking import DrainPlan
-from console.ui.forms import CheckField, ConsoleForm, NumberField
+from console.draining.plan import DrainPlan
+from console.ui.forms.forms import CheckField, ConsoleForm, NumberField
 
 #: Maximum grace period of a pod in seconds; maximum and default timeout in minutes.
 MAX_GRACE_SECONDS, MAX_MINUTES, DEFAULT_MINUTES = 24 * 60 * 60, 24 * 60, 30

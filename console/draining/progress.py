@@ -22,18 +22,18 @@ from console.draining.actions import Drain
 from console.draining.results import EndReason, PodResult, PodStep, decode_results
 from console.kube.gvr import PODS, Key, ObjectReference
 from console.kube.store import Entry
-from console.operations.keeping import StoredOperation, latest
 from console.operations.models import State
-from console.ui.access import Access
-from console.ui.actions import Action
-from console.ui.clusters import Cluster
-from console.ui.decisions import check_visible
-from console.ui.http import ConsoleRequest
-from console.ui.kind import ResourceKind
-from console.ui.links import object_url
-from console.ui.reading import find_entry
-from console.ui.relations.bars import Bar
-from console.ui.text import escape_invisible
+from console.operations.store import StoredOperation, latest
+from console.ui.core.access import Access
+from console.ui.core.actions import Action
+from console.ui.core.clusters import Cluster
+from console.ui.core.kind import ResourceKind
+from console.ui.core.links import object_url
+from console.ui.core.object_source import find_entry
+from console.ui.core.permissions import check_visible
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.text import escape_invisible
+from console.ui.details.relations.rollout import Bar
 from console.views.actions import FIND_WAIT, find_action
 from console.views.guard import access_of
 from console.views.page import page
@@ -79,9 +79,7 @@ class PanelButton:
 
 
 async def progress_html(access: Access, kind: ResourceKind, entry: Entry[Any]) -> str:
-    """Render the panel of a visible object. Return "" for kinds that can't be drained."""
-    if Drain.name not in kind.actions_by_name:
-        return ""
+    """Render the progress panel of a visible node."""
     node = ObjectReference(access.cluster.name, kind.gvr, entry.key, entry.projection.uid)
     found = await sync_to_async(latest)(node, Drain.name)
     shown = found if found is not None and _is_news(found, entry) else None

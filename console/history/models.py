@@ -9,7 +9,7 @@ from django.utils import timezone
 class ObjectChange(models.Model):
     """Change of an object that kube-apiserver accepted.
 
-    `before` and `after` are manifests in the format of `console.history.keeping`. `audit_id`
+    `before` and `after` are manifests in the format of `console.history.store`. `audit_id`
     identifies the audit record.
     """
 

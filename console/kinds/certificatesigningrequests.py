@@ -6,13 +6,17 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.actions.certificates import Approve, Deny
 from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS
 from console.kube.projections.certificates import CertificateSigningRequest
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.certificates import Approve, Deny
-from console.ui.columns import (
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.lists.columns import (
     AgeColumn,
     DurationColumn,
     ListColumn,
@@ -20,11 +24,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
-from console.ui.text import escape_invisible
+from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
 @register

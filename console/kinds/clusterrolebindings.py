@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from django.utils.translation import gettext_lazy
 
+from console.actions.role_bindings import ROLE, SUBJECT, SUBJECTS, NativeBindingKind, binding_to
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
 from console.kube.projections.roles import Binding
-from console.ui.bindings import ROLE, SUBJECT, SUBJECTS, NativeBindingKind, binding_to
-from console.ui.columns import AgeColumn, LinkColumn, LinkTarget, NameColumn
-from console.ui.kind import Nav, Scope
-from console.ui.registry import register
+from console.ui.core.kind import Nav, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import AgeColumn, LinkColumn, LinkTarget, NameColumn
 
 
 def role_of(binding: Binding) -> LinkTarget | None:

@@ -3,14 +3,14 @@
 from django.utils.translation import gettext_lazy
 
 from access.roles.deleting import DeleteRole
-from access.roles.places import new_url
+from access.roles.lookup import new_url
 from console.kube.gvr import CLUSTER_ROLES
 from console.kube.projections.roles import Role
-from console.ui.clusters import HOST
-from console.ui.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
-from console.ui.filters import ChoiceFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
+from console.ui.core.clusters import HOST
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
+from console.ui.lists.filters import ChoiceFilter, SearchFilter
 from rbac.levels import Level, RoleScope
 
 #: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings

@@ -6,11 +6,19 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
 
+from console.actions.data_keys.edit import EditKeys
 from console.kube.gvr import CONFIG_MAPS
 from console.kube.projections.config import ConfigMap
 from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import (
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.details.panels.data import DataPanel
+from console.ui.details.panels.standard import kind_panels
+from console.ui.details.relations.object_panels import UsedByPanel
+from console.ui.lists.columns import (
     AgeColumn,
     BoolColumn,
     ListColumn,
@@ -19,15 +27,7 @@ from console.ui.columns import (
     NumberColumn,
     QuantityColumn,
 )
-from console.ui.facts import Fact
-from console.ui.filters import SearchFilter
-from console.ui.keys.edit import EditKeys
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.panels.data import DataPanel
-from console.ui.panels.standard import kind_panels
-from console.ui.registry import register
-from console.ui.relations.usedby import UsedByPanel
-from console.ui.text import escape_invisible
+from console.ui.lists.filters import SearchFilter
 
 #: Maximum number of keys listed in the delete confirmation.
 MAX_LISTED_KEYS = 10

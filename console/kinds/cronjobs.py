@@ -6,11 +6,23 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.actions.workloads.base import RUN, WorkloadKind
+from console.actions.workloads.environment import EditEnvironment
+from console.actions.workloads.probes import EditProbes
+from console.actions.workloads.runs import RunNow, Suspend, Unsuspend
+from console.actions.workloads.volumes import EditVolumes
 from console.kube.gvr import CRON_JOBS, JOBS
 from console.kube.projections.job import CronJob
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.columns import (
+from console.ui.core.action_texts import Fact, owner_fact, status_fact
+from console.ui.core.deleting import DeleteOwner
+from console.ui.core.kind import Nav, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.details.panels.standard import kind_panels
+from console.ui.details.relations.object_panels import OwnedPanel
+from console.ui.lists.columns import (
     AgeColumn,
     BoolColumn,
     ContainersColumn,
@@ -22,18 +34,6 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.deleting import DeleteOwner
-from console.ui.facts import Fact, owner_fact, status_fact
-from console.ui.kind import Nav, Scope
-from console.ui.panels.standard import kind_panels
-from console.ui.registry import register
-from console.ui.relations.owned import OwnedPanel
-from console.ui.text import escape_invisible
-from console.ui.workloads.environment import EditEnvironment
-from console.ui.workloads.kind import RUN, WorkloadKind
-from console.ui.workloads.probes import EditProbes
-from console.ui.workloads.runs import RunNow, Suspend, Unsuspend
-from console.ui.workloads.volumes import EditVolumes
 
 
 @register

@@ -11,8 +11,13 @@ from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR
 from console.kube.projections.definition import Definition
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import (
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import Delete
+from console.ui.core.custom_kinds import is_internal_type
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import kinds, register
+from console.ui.core.text import escape_invisible
+from console.ui.lists.columns import (
     ANY_KIND,
     AgeColumn,
     LinkColumn,
@@ -23,12 +28,7 @@ from console.ui.columns import (
     TextColumn,
     WordColumn,
 )
-from console.ui.customs import is_internal_type
-from console.ui.facts import Fact
-from console.ui.filters import ChoiceFilter, FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import kinds, register
-from console.ui.text import escape_invisible
+from console.ui.lists.filters import ChoiceFilter, FieldFilter, SearchFilter
 
 SCOPES: dict[str, str | Promise] = {
     "Namespaced": gettext_lazy("Project"),

@@ -2,9 +2,29 @@
 
 from django.utils.translation import gettext_lazy
 
+from console.actions.workloads.base import (
+    AVAILABLE,
+    OF_PODS,
+    READY,
+    TEMPLATE,
+    UPDATED,
+    WorkloadKind,
+)
+from console.actions.workloads.environment import EditEnvironment
+from console.actions.workloads.images import SetImage
+from console.actions.workloads.probes import EditProbes
+from console.actions.workloads.resources import SetResources
+from console.actions.workloads.rollbacks import RollBackSet
+from console.actions.workloads.rollouts import Restart
+from console.actions.workloads.strategies import EditDaemonSetStrategy
+from console.actions.workloads.volumes import EditVolumes
 from console.kube.gvr import CONTROLLER_REVISIONS, DAEMON_SETS, PODS
 from console.kube.projections.daemonset import DaemonSet
-from console.ui.columns import (
+from console.ui.core.container_actions import ShowLogs
+from console.ui.core.deleting import DeleteOwner
+from console.ui.core.kind import Nav, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import (
     AgeColumn,
     NameColumn,
     NamespaceColumn,
@@ -13,19 +33,6 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.deleting import DeleteOwner
-from console.ui.kind import Nav, Scope
-from console.ui.logs import ShowLogs
-from console.ui.registry import register
-from console.ui.workloads.environment import EditEnvironment
-from console.ui.workloads.images import SetImage
-from console.ui.workloads.kind import AVAILABLE, OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
-from console.ui.workloads.probes import EditProbes
-from console.ui.workloads.resources import SetResources
-from console.ui.workloads.rollbacks import RollBackSet
-from console.ui.workloads.rollouts import Restart
-from console.ui.workloads.strategies import EditDaemonSetStrategy
-from console.ui.workloads.volumes import EditVolumes
 
 
 @register

@@ -2,9 +2,31 @@
 
 from django.utils.translation import gettext_lazy
 
+from console.actions.workloads.autoscaling import Autoscale
+from console.actions.workloads.base import (
+    AVAILABLE,
+    OF_PODS,
+    READY,
+    TEMPLATE,
+    UPDATED,
+    WorkloadKind,
+)
+from console.actions.workloads.environment import EditEnvironment
+from console.actions.workloads.images import SetImage
+from console.actions.workloads.probes import EditProbes
+from console.actions.workloads.resources import SetResources
+from console.actions.workloads.rollbacks import RollBackDeployment
+from console.actions.workloads.rollouts import Pause, Restart, Resume
+from console.actions.workloads.scaling import Scale
+from console.actions.workloads.strategies import EditDeploymentStrategy
+from console.actions.workloads.volumes import EditVolumes
 from console.kube.gvr import DEPLOYMENTS, REPLICA_SETS
 from console.kube.projections.deployment import Deployment
-from console.ui.columns import (
+from console.ui.core.container_actions import ShowLogs
+from console.ui.core.deleting import DeleteOwner
+from console.ui.core.kind import Nav, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import (
     AgeColumn,
     NameColumn,
     NamespaceColumn,
@@ -12,21 +34,6 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.deleting import DeleteOwner
-from console.ui.kind import Nav, Scope
-from console.ui.logs import ShowLogs
-from console.ui.registry import register
-from console.ui.workloads.autoscaling import Autoscale
-from console.ui.workloads.environment import EditEnvironment
-from console.ui.workloads.images import SetImage
-from console.ui.workloads.kind import AVAILABLE, OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
-from console.ui.workloads.probes import EditProbes
-from console.ui.workloads.resources import SetResources
-from console.ui.workloads.rollbacks import RollBackDeployment
-from console.ui.workloads.rollouts import Pause, Restart, Resume
-from console.ui.workloads.scaling import Scale
-from console.ui.workloads.strategies import EditDeploymentStrategy
-from console.ui.workloads.volumes import EditVolumes
 
 
 @register

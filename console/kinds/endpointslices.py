@@ -9,7 +9,9 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import ENDPOINT_SLICES, SERVICES, Key
 from console.kube.projections.services import EndpointSlice
 from console.kube.status import Severity
-from console.ui.columns import (
+from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import (
     AgeColumn,
     LinkColumn,
     LinkTarget,
@@ -20,10 +22,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
-from console.ui.relations.naming import Reference
+from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
 def service_of(endpoints: EndpointSlice) -> LinkTarget | None:

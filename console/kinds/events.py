@@ -7,7 +7,9 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from console.kube.gvr import EVENTS
 from console.kube.projections.event import Event
 from console.kube.status import Severity
-from console.ui.columns import (
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import (
     BY_KIND,
     AgeColumn,
     LinkColumn,
@@ -18,9 +20,7 @@ from console.ui.columns import (
     TextColumn,
     target_of,
 )
-from console.ui.filters import ChoiceFilter, FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
+from console.ui.lists.filters import ChoiceFilter, FieldFilter, SearchFilter
 
 #: https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
 TYPES = (("Warning", gettext_lazy("Warning")), ("Normal", gettext_lazy("Normal")))

@@ -5,11 +5,11 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import GATEWAY_CLASSES
 from console.kube.projections.gateway import GatewayClass
 from console.kube.status import Severity
-from console.ui.actions import Delete
-from console.ui.columns import AgeColumn, NameColumn, StatusColumn, TextColumn
-from console.ui.filters import SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import AgeColumn, NameColumn, StatusColumn, TextColumn
+from console.ui.lists.filters import SearchFilter
 
 
 @register

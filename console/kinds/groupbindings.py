@@ -9,13 +9,13 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import GROUP_BINDINGS
 from console.kube.projections.tenancy import GroupBinding
 from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import AgeColumn, LinkColumn, ListColumn, NameColumn, TextColumn
-from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
-from console.ui.text import escape_invisible
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.lists.columns import AgeColumn, LinkColumn, ListColumn, NameColumn, TextColumn
+from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
 @register

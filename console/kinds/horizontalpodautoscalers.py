@@ -10,8 +10,13 @@ from console.kube.gvr import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, REPLICA_SE
 from console.kube.projections.autoscaler import Autoscaler
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import (
+from console.ui.core.action_texts import Fact, owner_fact, status_fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.details.relations.references import targets_of
+from console.ui.lists.columns import (
     BY_KIND,
     AgeColumn,
     LinkColumn,
@@ -23,13 +28,7 @@ from console.ui.columns import (
     StatusColumn,
     target_of,
 )
-from console.ui.facts import Fact, owner_fact, status_fact
-from console.ui.filters import OWNER, STATE, FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
-from console.ui.relations.naming import Reference
-from console.ui.relations.references import targets_of
-from console.ui.text import escape_invisible
+from console.ui.lists.filters import OWNER, STATE, FieldFilter, SearchFilter
 
 
 @register
@@ -42,7 +41,7 @@ class AutoscalerKind(ResourceKind):
     )
     short_names = ("hpa",)
     projection = Autoscaler
-    by_kind = True
+    addressable_by_kind_name = True
     checked_for_problems = True
     referenced_types = (DEPLOYMENTS, STATEFUL_SETS, REPLICA_SETS)
     title = gettext_lazy("Autoscalers")

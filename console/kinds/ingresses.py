@@ -6,12 +6,17 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.actions.ingress_rules import EditRules
 from console.kube.gvr import INGRESS_CLASSES, INGRESSES, SECRETS, SERVICES, Key
 from console.kube.projections.network import Ingress
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import (
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.lists.columns import (
     AgeColumn,
     BoolColumn,
     LinkColumn,
@@ -20,13 +25,7 @@ from console.ui.columns import (
     NamespaceColumn,
     StatusColumn,
 )
-from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.network.rules import EditRules
-from console.ui.registry import register
-from console.ui.relations.naming import Reference
-from console.ui.text import escape_invisible
+from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
 @register

@@ -6,10 +6,19 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.actions.workloads.base import RUN, TEMPLATE, WorkloadKind
+from console.actions.workloads.runs import Rerun, Suspend, Unsuspend
 from console.kube.gvr import JOBS, PODS
 from console.kube.projections.job import Job
 from console.kube.store import Entry
-from console.ui.columns import (
+from console.ui.core.action_texts import Fact, owner_fact, pods_fact, status_fact
+from console.ui.core.container_actions import ShowLogs
+from console.ui.core.deleting import DeleteOwner
+from console.ui.core.kind import Nav, Scope
+from console.ui.core.registry import register
+from console.ui.details.panels.standard import kind_panels
+from console.ui.details.relations.object_panels import OwnedPanel
+from console.ui.lists.columns import (
     AgeColumn,
     DurationColumn,
     NameColumn,
@@ -19,15 +28,6 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.deleting import DeleteOwner
-from console.ui.facts import Fact, owner_fact, pods_fact, status_fact
-from console.ui.kind import Nav, Scope
-from console.ui.logs import ShowLogs
-from console.ui.panels.standard import kind_panels
-from console.ui.registry import register
-from console.ui.relations.owned import OwnedPanel
-from console.ui.workloads.kind import RUN, TEMPLATE, WorkloadKind
-from console.ui.workloads.runs import Rerun, Suspend, Unsuspend
 
 
 def completions_text(job: Job) -> str:

@@ -6,7 +6,9 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import LEASES
 from console.kube.projections.coordination import Lease
-from console.ui.columns import (
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import (
     AgeColumn,
     DurationColumn,
     NameColumn,
@@ -14,9 +16,7 @@ from console.ui.columns import (
     NumberColumn,
     TextColumn,
 )
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
+from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
 @register

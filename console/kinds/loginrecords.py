@@ -5,7 +5,9 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import LOGIN_RECORDS
 from console.kube.projections.tenancy import LoginRecord
 from console.kube.status import Severity
-from console.ui.columns import (
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import (
     AgeColumn,
     IpColumn,
     LinkColumn,
@@ -13,9 +15,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
+from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
 @register

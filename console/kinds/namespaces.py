@@ -11,20 +11,14 @@ from console.kube.gvr import NAMESPACES, WORKSPACES, Key
 from console.kube.projections.namespace import Namespace
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import (
-    AgeColumn,
-    LinkColumn,
-    NameColumn,
-    StatusColumn,
-    TextColumn,
-)
-from console.ui.facts import Fact, status_fact
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope, segment_of
-from console.ui.registry import register
-from console.ui.text import escape_invisible
-from workspaces.pages.projectactions import AssignWorkspace, EditProject, EditQuota
+from console.ui.core.action_texts import Fact, status_fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, ResourceKind, Scope, segment_of
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.lists.columns import AgeColumn, LinkColumn, NameColumn, StatusColumn, TextColumn
+from console.ui.lists.filters import FieldFilter, SearchFilter
+from workspaces.pages.project_actions import AssignWorkspace, EditProject, EditQuota
 
 WORKSPACE_SEGMENT = segment_of(WORKSPACES)
 
@@ -34,7 +28,7 @@ class NamespaceKind(ResourceKind):
     gvr, scope, nav = NAMESPACES, Scope.CLUSTER, Nav("cluster", 20, "projects")
     short_names = ("ns",)
     projection = Namespace
-    by_kind = True
+    addressable_by_kind_name = True
     title = gettext_lazy("Projects")
     singular = gettext_lazy("project")
     nouns = gettext_lazy("projects")

@@ -10,15 +10,15 @@ from console.kube.gvr import NETWORK_POLICIES
 from console.kube.projections.network import NetworkPolicy
 from console.kube.selectors import LabelSelector
 from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import AgeColumn, NameColumn, NamespaceColumn, TextColumn
-from console.ui.facts import Fact
-from console.ui.filters import ChoiceFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.panels.standard import kind_panels
-from console.ui.registry import register
-from console.ui.relations.selected import SelectedPodsPanel
-from console.ui.text import escape_invisible
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.details.panels.standard import kind_panels
+from console.ui.details.relations.object_panels import SelectedPodsPanel
+from console.ui.lists.columns import AgeColumn, NameColumn, NamespaceColumn, TextColumn
+from console.ui.lists.filters import ChoiceFilter, SearchFilter
 
 DIRECTIONS = (
     ("ingress", pgettext_lazy("traffic", "Ingress")),

@@ -6,13 +6,22 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.actions.node_shell import NodeShell
+from console.actions.nodes import Cordon, EditTaints, Uncordon
 from console.draining.actions import Drain, ResumeDrain, StopDrain
+from console.draining.progress import progress_html
 from console.kube.gvr import NODE_METRICS, NODES, PODS
 from console.kube.projections.node import Node
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import (
+from console.ui.core.action_texts import Fact, status_fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.details.panels.standard import kind_panels
+from console.ui.details.relations.node_panels import NodeCapacityPanel, PodsPanel
+from console.ui.lists.columns import (
     AgeColumn,
     IpColumn,
     ListColumn,
@@ -22,17 +31,7 @@ from console.ui.columns import (
     TextColumn,
     UsageColumn,
 )
-from console.ui.facts import Fact, status_fact
-from console.ui.filters import STATE, FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.nodecapacity import NodeCapacityPanel
-from console.ui.nodes.cordon import Cordon, Uncordon
-from console.ui.nodes.shell import NodeShell
-from console.ui.nodes.taints import EditTaints
-from console.ui.panels.standard import kind_panels
-from console.ui.registry import register
-from console.ui.relations.nodepods import PodsPanel
-from console.ui.text import escape_invisible
+from console.ui.lists.filters import STATE, FieldFilter, SearchFilter
 
 
 @register
@@ -41,7 +40,7 @@ class NodeKind(ResourceKind):
     gvr, scope, nav = NODES, Scope.CLUSTER, Nav("cluster", 10, "nodes")
     short_names = ("no",)
     projection = Node
-    by_kind = True
+    addressable_by_kind_name = True
     checked_for_problems = True
     types_with_own_panel = (PODS,)
     title = gettext_lazy("Nodes")
@@ -116,6 +115,7 @@ class NodeKind(ResourceKind):
         Delete(),
     )
     confirm_by_name = True
+    progress = staticmethod(progress_html)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: Node = entry.projection

@@ -6,13 +6,23 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.actions.volume_copies import Clone, TakeSnapshot
+from console.actions.volume_expansion import Expand
 from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES, Key
 from console.kube.projections.claims import PersistentVolumeClaim
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
-from console.ui.access import Access
-from console.ui.actions import Delete
-from console.ui.columns import (
+from console.ui.core.access import Access
+from console.ui.core.action_texts import Fact, status_fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
+from console.ui.core.page_data import current_page_data
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.details.panels.standard import kind_panels
+from console.ui.details.relations.health_panels import StorageClassCause, why_pending
+from console.ui.details.relations.object_panels import UsedByPanel
+from console.ui.lists.columns import (
     AgeColumn,
     LinkColumn,
     NameColumn,
@@ -21,18 +31,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.facts import Fact, status_fact
-from console.ui.filters import STATE, FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.panels.standard import kind_panels
-from console.ui.registry import register
-from console.ui.relations.naming import Reference
-from console.ui.relations.storageclass import StorageClassCause, why_pending
-from console.ui.relations.usedby import UsedByPanel
-from console.ui.sight import current_page_data
-from console.ui.storage.copies import Clone, TakeSnapshot
-from console.ui.storage.expanding import Expand
-from console.ui.text import escape_invisible
+from console.ui.lists.filters import STATE, FieldFilter, SearchFilter
 
 
 @register

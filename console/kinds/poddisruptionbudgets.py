@@ -11,8 +11,14 @@ from console.kube.projections.budget import Budget
 from console.kube.selectors import LabelSelector
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import (
+from console.ui.core.action_texts import Fact, status_fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.details.panels.standard import kind_panels
+from console.ui.details.relations.object_panels import SelectedPodsPanel
+from console.ui.lists.columns import (
     AgeColumn,
     NameColumn,
     NamespaceColumn,
@@ -23,13 +29,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.facts import Fact, status_fact
-from console.ui.filters import OWNER, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.panels.standard import kind_panels
-from console.ui.registry import register
-from console.ui.relations.selected import SelectedPodsPanel
-from console.ui.text import escape_invisible
+from console.ui.lists.filters import OWNER, SearchFilter
 
 #: Maximum digits of a number of pods.
 MAX_DIGITS = 10
@@ -53,7 +53,7 @@ class BudgetKind(ResourceKind):
     gvr, scope, nav = POD_DISRUPTION_BUDGETS, Scope.NAMESPACED, Nav("workloads", 90, "autoscaling")
     short_names = ("pdb",)
     projection = Budget
-    by_kind = True
+    addressable_by_kind_name = True
     selects_pods = True
     title = gettext_lazy("Disruption budgets")
     singular = gettext_lazy("disruption budget")

@@ -6,14 +6,26 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.actions.debugging import Debug
+from console.actions.eviction import Evict
+from console.actions.workloads.base import SPEC_NAMES
 from console.kube.gvr import NODES, POD_METRICS, PODS, Key
 from console.kube.projections.pod import Pod
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.proxying.actions import OpenPort
-from console.ui.access import Access
-from console.ui.causes import diagnose
-from console.ui.columns import (
+from console.ui.core.access import Access
+from console.ui.core.action_texts import Fact, owner_fact, status_fact
+from console.ui.core.container_actions import READ_LOG, OpenTerminal, ShowLog
+from console.ui.core.deleting import DeletePod
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.links import label_log_url
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.details.panels.ports import FORWARD, PortsPanel
+from console.ui.details.panels.standard import kind_panels
+from console.ui.diagnosis.diagnosis import diagnose
+from console.ui.lists.columns import (
     AgeColumn,
     IpColumn,
     LinkColumn,
@@ -25,21 +37,7 @@ from console.ui.columns import (
     UsageColumn,
     target_of,
 )
-from console.ui.debugging import Debug
-from console.ui.deleting import DeletePod
-from console.ui.evicting import Evict
-from console.ui.facts import Fact, owner_fact, status_fact
-from console.ui.filters import IMAGE, OWNER, STATE, USES, FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.links import label_log_url
-from console.ui.logs import READ_LOG, ShowLog
-from console.ui.panels.ports import PortsPanel
-from console.ui.panels.standard import kind_panels
-from console.ui.portlist import FORWARD
-from console.ui.registry import register
-from console.ui.terminals import OpenTerminal
-from console.ui.text import escape_invisible
-from console.ui.workloads.kind import SPEC_NAMES
+from console.ui.lists.filters import IMAGE, OWNER, STATE, USES, FieldFilter, SearchFilter
 
 
 def cpu_limit_of(pod: Pod) -> str:
@@ -62,7 +60,7 @@ class PodKind(ResourceKind):
     gvr, scope, nav = PODS, Scope.NAMESPACED, Nav("workloads", 10, "pods")
     short_names = ("po",)
     projection = Pod
-    by_kind = True
+    addressable_by_kind_name = True
     created_by_operators = True
     checked_for_problems = True
     states_with_logs = frozenset({"Crash loop", "Failed", "Out of memory", "Not ready"})

@@ -10,8 +10,11 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import PRIORITY_CLASSES
 from console.kube.projections.limits import PriorityClass
 from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import (
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import (
     AgeColumn,
     BoolColumn,
     NameColumn,
@@ -19,10 +22,7 @@ from console.ui.columns import (
     TextColumn,
     WordColumn,
 )
-from console.ui.facts import Fact
-from console.ui.filters import ChoiceFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
+from console.ui.lists.filters import ChoiceFilter, SearchFilter
 
 PREEMPTION: dict[str, str | Promise] = {
     "PreemptLowerPriority": gettext_lazy("Preempts lower priority"),

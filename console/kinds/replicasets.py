@@ -5,10 +5,17 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.actions.workloads.base import OF_PODS, READY, TEMPLATE, WorkloadKind
 from console.kube.gvr import PODS, REPLICA_SETS
 from console.kube.projections.replicaset import ReplicaSet
 from console.kube.store import Entry
-from console.ui.columns import (
+from console.ui.core.container_actions import ShowLogs
+from console.ui.core.deleting import DeleteOwner
+from console.ui.core.kind import Nav, Scope
+from console.ui.core.registry import register
+from console.ui.details.panels.standard import kind_panels
+from console.ui.details.relations.object_panels import OwnedPanel
+from console.ui.lists.columns import (
     AgeColumn,
     NameColumn,
     NamespaceColumn,
@@ -16,14 +23,7 @@ from console.ui.columns import (
     OwnerColumn,
     StatusColumn,
 )
-from console.ui.deleting import DeleteOwner
-from console.ui.filters import IMAGE, OWNER, USES
-from console.ui.kind import Nav, Scope
-from console.ui.logs import ShowLogs
-from console.ui.panels.standard import kind_panels
-from console.ui.registry import register
-from console.ui.relations.owned import OwnedPanel
-from console.ui.workloads.kind import OF_PODS, READY, TEMPLATE, WorkloadKind
+from console.ui.lists.filters import IMAGE, OWNER, USES
 
 
 @register

@@ -10,8 +10,12 @@ from console.kube.gvr import RESOURCE_QUOTAS
 from console.kube.projections.limits import ResourceQuota
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import (
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.lists.columns import (
     AgeColumn,
     ListColumn,
     NameColumn,
@@ -20,11 +24,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.facts import Fact
-from console.ui.filters import STATE, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
-from console.ui.text import escape_invisible
+from console.ui.lists.filters import STATE, SearchFilter
 
 
 @register

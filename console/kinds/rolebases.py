@@ -4,10 +4,10 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import ROLE_BASES
 from console.kube.projections.rolebases import RoleBase
-from console.ui.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
+from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
 @register

@@ -2,12 +2,12 @@
 
 from django.utils.translation import gettext_lazy
 
+from console.actions.role_bindings import SUBJECTS, NativeBindingKind, binding_to
 from console.kube.gvr import ROLE_BINDINGS, ROLES
 from console.kube.projections.roles import Binding
-from console.ui.bindings import SUBJECTS, NativeBindingKind, binding_to
-from console.ui.columns import AgeColumn, LinkColumn, LinkTarget, NameColumn, NamespaceColumn
-from console.ui.kind import Nav, Scope
-from console.ui.registry import register
+from console.ui.core.kind import Nav, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import AgeColumn, LinkColumn, LinkTarget, NameColumn, NamespaceColumn
 
 
 def role_of(binding: Binding) -> LinkTarget | None:

@@ -10,15 +10,20 @@ from console.kube.gvr import GATEWAYS, GRPC_ROUTES, HTTP_ROUTES, SERVICES
 from console.kube.projections.gateway import Route
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import AgeColumn, ListColumn, NameColumn, NamespaceColumn, StatusColumn
-from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
-from console.ui.relations.naming import Reference
-from console.ui.relations.references import cross_namespace_targets
-from console.ui.text import escape_invisible
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.details.relations.references import cross_namespace_targets
+from console.ui.lists.columns import (
+    AgeColumn,
+    ListColumn,
+    NameColumn,
+    NamespaceColumn,
+    StatusColumn,
+)
+from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
 class _RouteKind(ResourceKind):

@@ -7,11 +7,20 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
 
+from console.actions.data_keys.edit import EditKeys
+from console.actions.reveal import Reveal
+from console.actions.service_accounts import SetDefaultRegistry
 from console.kube.gvr import SECRETS
 from console.kube.store import Entry
 from console.kube.uncached import SecretMeta
-from console.ui.actions import Delete
-from console.ui.columns import (
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.details.panels.standard import kind_panels
+from console.ui.details.relations.object_panels import UsedByPanel
+from console.ui.lists.columns import (
     AgeColumn,
     BoolColumn,
     NameColumn,
@@ -20,16 +29,7 @@ from console.ui.columns import (
     OwnerColumn,
     WordColumn,
 )
-from console.ui.facts import Fact
-from console.ui.filters import OWNER, FieldFilter, SearchFilter
-from console.ui.keys.edit import EditKeys
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.panels.standard import kind_panels
-from console.ui.registries import SetDefaultRegistry
-from console.ui.registry import register
-from console.ui.relations.usedby import UsedByPanel
-from console.ui.revealed import Reveal
-from console.ui.text import escape_invisible
+from console.ui.lists.filters import OWNER, FieldFilter, SearchFilter
 
 #: https://kubernetes.io/docs/concepts/configuration/secret/#secret-types
 TYPES: dict[str, str | Promise] = {

@@ -6,12 +6,17 @@ from typing import Any, ClassVar
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.actions.service_accounts import ChangeAccountRole
 from console.kube.gvr import SECRETS, SERVICE_ACCOUNTS, Key
 from console.kube.projections.config import ServiceAccount
 from console.kube.store import Entry
-from console.ui.accountroles import ChangeAccountRole
-from console.ui.actions import Delete
-from console.ui.columns import (
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.details.panels.standard import kind_panels
+from console.ui.details.relations.object_panels import UsedByPanel
+from console.ui.lists.columns import (
     AgeColumn,
     BoolColumn,
     ListColumn,
@@ -20,13 +25,7 @@ from console.ui.columns import (
     NumberColumn,
     TextColumn,
 )
-from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.panels.standard import kind_panels
-from console.ui.registry import register
-from console.ui.relations.naming import Reference
-from console.ui.relations.usedby import UsedByPanel
+from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
 @register

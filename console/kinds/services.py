@@ -6,12 +6,24 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.actions.external_access import ExternalAccess
+from console.actions.services import EditService
 from console.kube.gvr import ENDPOINT_SLICES, SERVICES
 from console.kube.projections.services import Service
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.proxying.actions import OpenPort
-from console.ui.columns import (
+from console.ui.core.action_texts import Fact
+from console.ui.core.container_actions import ShowLogs
+from console.ui.core.deleting import DeleteOwner
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.details.panels.ports import FORWARD, PortsPanel
+from console.ui.details.panels.standard import kind_panels
+from console.ui.details.relations.health_panels import EndpointsCause, EndpointsPanel
+from console.ui.details.relations.object_panels import SelectedPodsPanel
+from console.ui.lists.columns import (
     AgeColumn,
     IpColumn,
     ListColumn,
@@ -21,20 +33,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.deleting import DeleteOwner
-from console.ui.external import ExternalAccess
-from console.ui.facts import Fact
-from console.ui.filters import ChoiceFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.logs import ShowLogs
-from console.ui.network.services import EditService
-from console.ui.panels.ports import PortsPanel
-from console.ui.panels.standard import kind_panels
-from console.ui.portlist import FORWARD
-from console.ui.registry import register
-from console.ui.relations.endpoints import EndpointsCause, EndpointsPanel
-from console.ui.relations.selected import SelectedPodsPanel
-from console.ui.text import escape_invisible
+from console.ui.lists.filters import ChoiceFilter, SearchFilter
 
 TYPES = ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
 

@@ -6,10 +6,33 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.actions.workloads.autoscaling import Autoscale
+from console.actions.workloads.base import (
+    OF_PODS,
+    READY,
+    SPEC_NAMES,
+    TEMPLATE,
+    UPDATED,
+    WorkloadKind,
+)
+from console.actions.workloads.environment import EditEnvironment
+from console.actions.workloads.images import SetImage
+from console.actions.workloads.probes import EditProbes
+from console.actions.workloads.resources import SetResources
+from console.actions.workloads.rollbacks import RollBackSet
+from console.actions.workloads.rollouts import Restart
+from console.actions.workloads.scaling import Scale
+from console.actions.workloads.strategies import EditStatefulSetStrategy
+from console.actions.workloads.volumes import EditVolumes
 from console.kube.gvr import CONTROLLER_REVISIONS, PODS, SERVICES, STATEFUL_SETS, Key
 from console.kube.projections.statefulset import StatefulSet
 from console.kube.store import Entry
-from console.ui.columns import (
+from console.ui.core.action_texts import Fact, owner_fact, pods_fact, ready_fact, status_fact
+from console.ui.core.container_actions import ShowLogs
+from console.ui.core.deleting import DeleteOwner
+from console.ui.core.kind import Nav, Reference, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import (
     AgeColumn,
     NameColumn,
     NamespaceColumn,
@@ -17,23 +40,6 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.deleting import DeleteOwner
-from console.ui.facts import Fact, owner_fact, pods_fact, ready_fact, status_fact
-from console.ui.kind import Nav, Scope
-from console.ui.logs import ShowLogs
-from console.ui.registry import register
-from console.ui.relations.naming import Reference
-from console.ui.workloads.autoscaling import Autoscale
-from console.ui.workloads.environment import EditEnvironment
-from console.ui.workloads.images import SetImage
-from console.ui.workloads.kind import OF_PODS, READY, SPEC_NAMES, TEMPLATE, UPDATED, WorkloadKind
-from console.ui.workloads.probes import EditProbes
-from console.ui.workloads.resources import SetResources
-from console.ui.workloads.rollbacks import RollBackSet
-from console.ui.workloads.rollouts import Restart
-from console.ui.workloads.scaling import Scale
-from console.ui.workloads.strategies import EditStatefulSetStrategy
-from console.ui.workloads.volumes import EditVolumes
 
 
 @register

@@ -7,19 +7,18 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from console.actions.storage_classes import SetDefault, UnsetDefault, VolumeOperations
+from console.actions.volume_expansion import AllowExpansion, ForbidExpansion
 from console.kube.gvr import STORAGE_CLASSES
 from console.kube.projections.storage import StorageClass
 from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import AgeColumn, BoolColumn, NameColumn, TextColumn, WordColumn
-from console.ui.facts import Fact
-from console.ui.filters import ChoiceFilter, FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
-from console.ui.storage.defaults import SetDefault, UnsetDefault
-from console.ui.storage.expanding import AllowExpansion, ForbidExpansion
-from console.ui.storage.operations import VolumeOperations
-from console.ui.text import escape_invisible
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, TextColumn, WordColumn
+from console.ui.lists.filters import ChoiceFilter, FieldFilter, SearchFilter
 
 POLICIES: dict[str, str | Promise] = {
     "Retain": pgettext_lazy("reclaim policy", "Retain"),

@@ -9,15 +9,19 @@ from django.utils.translation import gettext_lazy, gettext_noop
 
 from accounts.admin.actions import USER_ACTIONS, OtherUserAction
 from accounts.admin.authority import may_create
-from accounts.admin.show import user_url
+from accounts.admin.views import user_url
 from console.kube.gvr import USERS, Key
 from console.kube.projections.iam import User
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
-from console.ui.access import Access
-from console.ui.actions import Delete
-from console.ui.clusters import HOST
-from console.ui.columns import (
+from console.ui.core.access import Access
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import Delete
+from console.ui.core.clusters import HOST
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.lists.columns import (
     AgeColumn,
     BoolColumn,
     ListColumn,
@@ -25,11 +29,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
-from console.ui.text import escape_invisible
+from console.ui.lists.filters import FieldFilter, SearchFilter
 
 _TERMINATING = Status(Severity.ENDING, gettext_noop("Terminating"))
 #: Values of KubeSphere's `status.state`. "" means that the controller has not processed the user

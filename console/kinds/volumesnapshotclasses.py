@@ -4,11 +4,11 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import VOLUME_SNAPSHOT_CLASSES
 from console.kube.projections.snapshots import VolumeSnapshotClass
-from console.ui.actions import Delete
-from console.ui.columns import AgeColumn, BoolColumn, NameColumn, TextColumn, WordColumn
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, TextColumn, WordColumn
+from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
 @register

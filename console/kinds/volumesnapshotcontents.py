@@ -16,8 +16,12 @@ from console.kube.gvr import (
 from console.kube.projections.snapshots import VolumeSnapshotContent
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import (
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.lists.columns import (
     AgeColumn,
     LinkColumn,
     LinkTarget,
@@ -27,12 +31,7 @@ from console.ui.columns import (
     TextColumn,
     WordColumn,
 )
-from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
-from console.ui.relations.naming import Reference
-from console.ui.text import escape_invisible
+from console.ui.lists.filters import FieldFilter, SearchFilter
 
 POLICIES: dict[str, str | Promise] = {
     "Retain": pgettext_lazy("reclaim policy", "Retain"),

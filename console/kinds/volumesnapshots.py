@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.actions.volume_copies import CreateVolume
 from console.kube.gvr import (
     PERSISTENT_VOLUME_CLAIMS,
     VOLUME_SNAPSHOT_CLASSES,
@@ -16,8 +17,12 @@ from console.kube.gvr import (
 from console.kube.projections.snapshots import VolumeSnapshot
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import (
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.lists.columns import (
     AgeColumn,
     NameColumn,
     NamespaceColumn,
@@ -25,13 +30,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
-from console.ui.relations.naming import Reference
-from console.ui.storage.copies import CreateVolume
-from console.ui.text import escape_invisible
+from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
 @register

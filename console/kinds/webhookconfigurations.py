@@ -10,13 +10,13 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import MUTATING_WEBHOOK_CONFIGURATIONS, VALIDATING_WEBHOOK_CONFIGURATIONS
 from console.kube.projections.webhooks import WebhookConfiguration
 from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import AgeColumn, ListColumn, NameColumn, NumberColumn
-from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
-from console.ui.text import escape_invisible
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import Delete
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.core.text import escape_invisible
+from console.ui.lists.columns import AgeColumn, ListColumn, NameColumn, NumberColumn
+from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
 class _WebhookConfigurationKind(ResourceKind):

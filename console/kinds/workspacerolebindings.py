@@ -2,12 +2,12 @@
 
 from django.utils.translation import gettext_lazy
 
+from console.actions.role_bindings import ROLE, SUBJECT, SUBJECTS, BindingKind
 from console.kube.gvr import WORKSPACE_ROLE_BINDINGS
-from console.ui.bindings import ROLE, SUBJECT, SUBJECTS, BindingKind
-from console.ui.columns import AgeColumn, NameColumn, TextColumn
-from console.ui.filters import FieldFilter
-from console.ui.kind import Nav, Scope
-from console.ui.registry import register
+from console.ui.core.kind import Nav, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import AgeColumn, NameColumn, TextColumn
+from console.ui.lists.filters import FieldFilter
 
 
 @register

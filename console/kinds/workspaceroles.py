@@ -5,10 +5,10 @@ from django.utils.translation import gettext_lazy
 from access.roles.deleting import DeleteRole
 from console.kube.gvr import WORKSPACE_ROLES
 from console.kube.projections.roles import Role
-from console.ui.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
+from console.ui.lists.filters import FieldFilter, SearchFilter
 from rbac.levels import Level
 
 

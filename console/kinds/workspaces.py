@@ -10,11 +10,11 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import WORKSPACES, Key
 from console.kube.projections.tenancy import Workspace
 from console.kube.status import Severity
-from console.ui.clusters import HOST
-from console.ui.columns import AgeColumn, BoolColumn, NameColumn, StatusColumn, TextColumn
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
+from console.ui.core.clusters import HOST
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, StatusColumn, TextColumn
+from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
 @register

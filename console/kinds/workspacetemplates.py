@@ -6,8 +6,10 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import WORKSPACE_TEMPLATES, Key
 from console.kube.projections.tenancy import Workspace
 from console.kube.status import Severity
-from console.ui.clusters import HOST
-from console.ui.columns import (
+from console.ui.core.clusters import HOST
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
+from console.ui.lists.columns import (
     AgeColumn,
     BoolColumn,
     ListColumn,
@@ -15,9 +17,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.filters import FieldFilter, SearchFilter
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
+from console.ui.lists.filters import FieldFilter, SearchFilter
 from workspaces.pages.deleting import DeleteWorkspace
 
 

@@ -57,7 +57,7 @@ from console.kube.errors import (
 )
 from console.kube.gvr import GVR, PODS, SERVICE_ACCOUNTS
 from console.kube.identity import Identity
-from console.kube.sentences import Message
+from console.kube.messages import Message
 from console.kube.store import UNREADABLE
 from console.kube.throttledreader import Chunks, ThrottledReader
 from console.kube.websocket import Websocket
@@ -1079,7 +1079,7 @@ class UserClient(ObjectClient):
 
     async def get_resources(self, group: str, version: str) -> bytes:
         """Return the resource types that kube-apiserver serves in a group version (see
-        `console.kube.served`).
+        `console.kube.api_discovery`).
         """
         # A resource path without the plural is the path of the group version.
         path = GVR(group, version, "").path()

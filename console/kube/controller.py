@@ -59,9 +59,9 @@ class Reconciler(Protocol):
     async def reconcile(self, request: Request) -> Result:
         """Reconcile one object. Any exception causes a retry with backoff.
 
-        `DependencyUnavailable` and `ApiError` are logged without a traceback. After `TerminalError` there is no
-        retry before the next change. `NotSynced` causes a retry soon and does not count as a
-        failure.
+        `DependencyUnavailable` and `ApiError` are logged without a traceback. After
+        `TerminalError` there is no retry before the next change. `NotSynced` causes a retry soon
+        and does not count as a failure.
         """
         ...
 

@@ -12,7 +12,7 @@ from kubernetes import config as official_config
 
 from console.kube.errors import Unavailable
 from console.kube.kubeconfig import ISSUER, replace_token
-from console.kube.sentences import Message
+from console.kube.messages import Message
 from console.kube.tokens import RenewedToken, claims_of, is_issuer_token, request_token
 
 #: Minimum seconds between two reloads of the credentials, however many calls receive a 401.

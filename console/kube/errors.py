@@ -8,7 +8,7 @@ body).
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from console.kube.sentences import Message
+from console.kube.messages import Message
 
 Status = Mapping[str, Any]
 

@@ -1,7 +1,7 @@
 """Shared informers, each followed from first use until it has been unused for a while.
 
 - `get` may be called from any thread. The returned informer is followed for at least `idle`
-  seconds, and as long as it has listeners. Kinds passed to `keep` never stop.
+  seconds, and as long as it has listeners. Kinds passed to `pin` never stop.
 - A stopped kind restarts on next use with a new informer and a new list. Holders of the old
   informer can see that it is not followed: its `freshness` is stale and contains the reason.
 - A kind whose type was deleted stops immediately and drops its objects. If the type is created
@@ -21,7 +21,7 @@ from typing import Any, Protocol
 from console.kube.clock import Clock
 from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
-from console.kube.sentences import Message
+from console.kube.messages import Message
 
 log = logging.getLogger(__name__)
 

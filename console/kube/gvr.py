@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from console.kube.errors import NotFound
-from console.kube.sentences import Message
+from console.kube.messages import Message
 
 #: The API groups of Kubernetes itself. Their plurals are unique, except for `events`, which the
 #: core group and events.k8s.io both serve.

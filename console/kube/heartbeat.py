@@ -28,7 +28,7 @@ Informers = Callable[[], Iterable[Informer[Any]]]
 
 
 class Heartbeat:
-    """Probe kube-apiserver. `answered` is the time of its last response (UTC)."""
+    """Probe kube-apiserver. `last_response` is the time of its last response (UTC)."""
 
     def __init__(self, reader: ReaderClient, informers: Informers, clock: Clock) -> None:
         self._reader = reader

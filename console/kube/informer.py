@@ -30,8 +30,8 @@ from console.kube.clock import Clock, SystemClock
 from console.kube.errors import Forbidden
 from console.kube.gvr import GVR, Key
 from console.kube.listwatch import ListWatch, Source, WatchEvent
+from console.kube.messages import Message
 from console.kube.reflector import Reflector
-from console.kube.sentences import Message
 from console.kube.store import Decode, Projected, Store, is_older
 
 log = logging.getLogger(__name__)

@@ -5,16 +5,16 @@ from typing import Any
 
 from console.kube.client import ReaderClient
 from console.kube.clock import Clock
-from console.kube.discovery import CustomTypes
+from console.kube.custom_types import CustomTypes
 from console.kube.factory import NeverCached, UnknownKind
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, EVENTS, GVR
 from console.kube.informer import EVERYWHERE, Informer
 from console.kube.listwatch import ListWatch
 from console.kube.projections import DECODERS, custom
+from console.kube.recent_events import RecentEvents
 from console.kube.scopes import is_namespaced
 from console.kube.store import Decode
 from console.kube.uncached import UNCACHED
-from console.kube.window import RecentEvents
 
 
 class ClusterInformerBuilder:

@@ -27,7 +27,7 @@ from console.kube.client import CALL_TIMEOUT, ObjectClient
 from console.kube.clock import Clock
 from console.kube.errors import ApiError, NotFound, ServerError, Unavailable
 from console.kube.gvr import LEASES
-from console.kube.sentences import Message
+from console.kube.messages import Message
 
 log = logging.getLogger(__name__)
 

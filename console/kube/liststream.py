@@ -16,8 +16,8 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from console.kube.errors import ServerError
-from console.kube.scan import end_of_array, split_objects
-from console.kube.sentences import Message
+from console.kube.json_scan import end_of_array, split_objects
+from console.kube.messages import Message
 
 #: Bytes to collect before a cut is tried.
 BATCH = 1024 * 1024

@@ -17,7 +17,7 @@ from console.kube.client import ReaderClient
 from console.kube.errors import Forbidden, ServerError, Unavailable, error_from_status
 from console.kube.gvr import GVR
 from console.kube.liststream import ListMeta, ListStream
-from console.kube.sentences import Message
+from console.kube.messages import Message
 from console.kube.store import UNREADABLE
 from console.kube.throttledreader import Chunks
 

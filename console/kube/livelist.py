@@ -30,9 +30,9 @@ from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.liststream import ListMeta, ListStream
 from console.kube.listwatch import LIST_READ_TIMEOUT, Listing, ListWatch, WatchEvent
-from console.kube.sentences import Message
+from console.kube.messages import Message
+from console.kube.recent_events import last_seen
 from console.kube.store import Decode, P
-from console.kube.window import last_seen
 
 LIMIT = 5_000
 #: Seconds after which a watch is restarted, so that the server authorizes it again.

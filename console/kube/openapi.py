@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from console.kube.errors import ServerError
-from console.kube.sentences import Message
+from console.kube.messages import Message
 
 T = TypeVar("T")
 

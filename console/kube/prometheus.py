@@ -16,7 +16,7 @@ import aiohttp
 import msgspec
 
 from console.kube.clock import Clock, SystemClock
-from console.kube.metricslist import UsageProblem
+from console.kube.metrics_server import UsageProblem
 from console.kube.usage import KEPT, UsageHistory
 
 #: Seconds, bytes, seconds, and the number of cached responses.

@@ -32,8 +32,8 @@ from console.kube.errors import (
     UntrustedCertificate,
 )
 from console.kube.listwatch import Source, WatchEvent
+from console.kube.messages import Message
 from console.kube.ratelimit import Backoff
-from console.kube.sentences import Message
 from console.kube.store import UNREADABLE, is_older
 
 log = logging.getLogger(__name__)
@@ -182,7 +182,7 @@ class Reflector:
         return self._ended(good=self._lasted() or self._resource_version != seen)
 
     async def _undisturbed(self) -> bool:
-        """List and watch in a separate task, so that `renew` can cancel it. Return False if it did."""
+        """List and watch in a separate task, so that `restart` can cancel it. Return False if it did."""
         working = self._working = asyncio.ensure_future(self._list_and_watch())
         try:
             await asyncio.wait({working})

@@ -37,7 +37,7 @@ class Reservations(Derived[Pod]):
     """Reservations of the pods in a store.
 
     `namespaces` limits the result to pods in these namespaces (None for all). `names` adds
-    single pods, as in `console.ui.decisions.Readable`. Unscheduled pods have the node name "".
+    single pods, as in `console.ui.core.permissions.Readable`. Unscheduled pods have the node name "".
     """
 
     def __init__(self, store: Store[Pod]) -> None:

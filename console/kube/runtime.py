@@ -2,7 +2,7 @@
 
 A process has one `Runtime` per cluster, created and started by its composition root
 (`console.asgi` or the command that runs the controllers). Code that reads objects gets it from
-the cluster (`console.ui.clusters`); `console.kube.current` has the runtime of the host cluster.
+the cluster (`console.ui.core.clusters`); `console.kube.host_runtime` has the runtime of the host cluster.
 
 Informers are started on first use, shared, and stopped when unused (see `console.kube.factory`).
 `informer()`, `as_user()`, `live_list()` and `console` may be used from any thread. Informers run
@@ -22,8 +22,9 @@ from console.kube.client import ConsoleClient, Endpoint, ReaderClient, Transport
 from console.kube.clock import Clock, SystemClock
 from console.kube.corethread import CoreThread
 from console.kube.credentials import Credentials
-from console.kube.discovery import CustomTypes
+from console.kube.custom_types import CustomTypes
 from console.kube.errors import Forbidden
+from console.kube.event_rates import STEP, EventRates
 from console.kube.factory import IDLE, InformerFactory
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -37,19 +38,18 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.heartbeat import Heartbeat
-from console.kube.history import STEP, EventRates
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.informerbuilder import ClusterInformerBuilder
 from console.kube.kubeconfig import CONSOLE, READER, WRITER
 from console.kube.livelist import LiveList, UserReader, UserSource
 from console.kube.liveobject import LiveObject
+from console.kube.recent_events import RecentEvents
 from console.kube.recentdeletions import RecentDeletions
 from console.kube.scopes import configured_namespaces, is_builtin_cluster_scoped
 from console.kube.typewatch import TypeWatch
 from console.kube.uncached import UNCACHED
 from console.kube.usage import UsageReader
-from console.kube.window import RecentEvents
 
 #: Types that define the reader's permissions. An informer may be waiting for such a change.
 RIGHTS = (ROLES, ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from console.kube.credentials import NoCluster
-from console.kube.discovery import CustomTypes
+from console.kube.custom_types import CustomTypes
 from console.kube.gvr import GVR
 
 VARIABLE = "NAMESPACES"

@@ -22,8 +22,8 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 import msgspec
 
 from console.kube.gvr import Key
+from console.kube.json_scan import find_member
 from console.kube.packing import ENOUGH, SAMPLES, Packer, without_managed_fields
-from console.kube.scan import find_member
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from kubernetes import client as official
 
 from console.kube.errors import ApiError, Unauthorized, Unavailable
 from console.kube.kubeconfig import ISSUER, NAMESPACE, service_account
-from console.kube.sentences import Message
+from console.kube.messages import Message
 
 log = logging.getLogger(__name__)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable
 
-from console.kube.discovery import CustomType, CustomTypes, definition_of
+from console.kube.custom_types import CustomType, CustomTypes, definition_of
 from console.kube.factory import InformerFactory
 from console.kube.gvr import GVR, Key
 from console.kube.projections import DECODERS

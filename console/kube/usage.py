@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from console.kube.clock import Clock
 from console.kube.gvr import Key
-from console.kube.metricslist import Lister, ResourceUsage, UsageProblem, node_usage, pod_usage
+from console.kube.metrics_server import Lister, ResourceUsage, UsageProblem, node_usage, pod_usage
 
 log = logging.getLogger(__name__)
 

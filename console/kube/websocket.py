@@ -37,12 +37,12 @@ class Websocket:
         return found
 
     async def receive_bytes(self) -> bytes | None:
-        """Like `hear`, but encode text messages as UTF-8."""
+        """Like `receive_message`, but encode text messages as UTF-8."""
         message = await self.receive_message()
         return message.encode() if isinstance(message, str) else message
 
     async def send(self, message: str | bytes) -> None:
-        """Send a message and wait for flow control. Errors are ignored; `receive` returns None
+        """Send a message and wait for flow control. Errors are ignored; `receive_bytes` returns None
         after a disconnect.
         """
         with suppress(aiohttp.ClientError, ConnectionError):

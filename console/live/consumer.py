@@ -33,11 +33,11 @@ from console.live.sessionmonitor import get_session_monitor
 from console.live.sharedview import SharedView
 from console.live.sharedviews import get_shared_views
 from console.live.subscribe import BadMessage, Subscription, read_message
-from console.ui.access import Access, require_access
-from console.ui.clusters import Cluster, clusters
-from console.ui.decisions import Denied, may_know_kind
-from console.ui.reading import TooManyProjects
-from console.ui.states import denied_text
+from console.ui.core.access import Access, require_access
+from console.ui.core.clusters import Cluster, clusters
+from console.ui.core.object_source import TooManyProjects
+from console.ui.core.permissions import Denied, may_know_kind
+from console.ui.fragments.empty_states import denied_text
 
 log = logging.getLogger(__name__)
 

@@ -16,9 +16,9 @@ from console.kube.informer import Informer
 from console.live import frames
 from console.live.mailbox import Mail
 from console.live.view import ClientState, View
-from console.ui.access import Access
-from console.ui.detail import DetailPart, deletion_notice, detail, etag_of, panel_id
-from console.ui.places import DetailRoute
+from console.ui.core.access import Access
+from console.ui.details.detail import DetailPart, deletion_notice, detail, etag_of, panel_id
+from console.ui.navigation.page_routes import DetailRoute
 
 
 class DetailView(View):

@@ -12,11 +12,11 @@ import msgspec
 from django.template.loader import render_to_string
 from django.utils import translation
 
-from console.ui.detail import DetailPart
-from console.ui.drawing import row_html
-from console.ui.freshness import LiveState
-from console.ui.rows import ListRow
-from console.ui.table import Table
+from console.ui.core.object_source import LiveState
+from console.ui.details.detail import DetailPart
+from console.ui.fragments.cached_fragments import row_html
+from console.ui.lists.rows import ListRow
+from console.ui.lists.table import Table
 
 
 def rows_frame(rows: Iterable[ListRow], lang: str) -> str:

@@ -17,11 +17,11 @@ from console.live import frames
 from console.live.hub import ChangeSource
 from console.live.mailbox import Mail
 from console.live.view import ClientState, View
-from console.ui.access import Access
-from console.ui.rows import ListRow
-from console.ui.selection import ListQuery
-from console.ui.table import Table, build_table, columns_tag, row_of
-from console.ui.viewspec import ViewSpec
+from console.ui.core.access import Access
+from console.ui.lists.rows import ListRow
+from console.ui.lists.selection import ListQuery
+from console.ui.lists.table import Table, build_table, columns_tag, row_of
+from console.ui.lists.viewspec import ViewSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from console.kube.gvr import GVR
 from console.kube.informer import Informer
 from console.live.mailbox import Mail
 from console.live.view import ClientState, View
-from console.ui.access import Access
-from console.ui.decisions import Denied
-from console.ui.places import PageRoute
+from console.ui.core.access import Access
+from console.ui.core.permissions import Denied
+from console.ui.navigation.page_routes import PageRoute
 
 #: ETag of a page that can't be shown anymore; fetching the page returns the error.
 _NOTHING = "-"

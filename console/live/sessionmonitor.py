@@ -21,7 +21,7 @@ from console.live.hub import get_hub
 from console.live.mailbox import Mailbox
 from console.live.perloop import PerLoop
 from console.live.sharedviews import get_shared_views
-from console.ui.clusters import HOST, Cluster, clusters
+from console.ui.core.clusters import HOST, Cluster, clusters
 
 #: Resource types that determine permissions: a change triggers a new authorization.
 RIGHTS = (USERS, GROUPS, GROUP_BINDINGS, *NATIVE_RIGHTS)

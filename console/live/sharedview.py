@@ -26,13 +26,12 @@ from console.live.hub import Hub
 from console.live.mailbox import Mail, Mailbox
 from console.live.scheduler import Scheduler
 from console.live.view import ClientState, View
-from console.ui.access import Access
-from console.ui.clusters import Cluster
-from console.ui.decisions import Denied
-from console.ui.freshness import LiveState
-from console.ui.generic import GenericKind
-from console.ui.places import OpenPage
-from console.ui.reading import check_access_not_denied
+from console.ui.core.access import Access
+from console.ui.core.clusters import Cluster
+from console.ui.core.custom_kinds import GenericKind
+from console.ui.core.object_source import LiveState, check_access_not_denied
+from console.ui.core.permissions import Denied
+from console.ui.navigation.page_routes import OpenPage
 
 log = logging.getLogger(__name__)
 

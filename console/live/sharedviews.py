@@ -15,12 +15,12 @@ from console.live.perloop import PerLoop
 from console.live.scheduler import get_scheduler
 from console.live.sharedview import SharedView, Viewer
 from console.live.view import ClientState, View
-from console.ui.access import Access
-from console.ui.clusters import Cluster
-from console.ui.detail import start_informers
-from console.ui.kind import ResourceKind
-from console.ui.places import DetailRoute, ListRoute, PageRoute
-from console.ui.reading import open_source, source_key
+from console.ui.core.access import Access
+from console.ui.core.clusters import Cluster
+from console.ui.core.kind import ResourceKind
+from console.ui.core.object_source import open_source, source_key
+from console.ui.details.detail import start_informers
+from console.ui.navigation.page_routes import DetailRoute, ListRoute, PageRoute
 
 LivePage = ListRoute | DetailRoute | PageRoute
 _Name = tuple[Cluster, ResourceKind, Hashable, str, str, Hashable]

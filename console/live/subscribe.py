@@ -16,7 +16,7 @@ from django.utils.translation import get_supported_language_variant
 from django.utils.translation import gettext as _
 
 from console.live.view import ClientState
-from console.ui.places import DetailRoute, ListRoute, PageRoute, resolve_page
+from console.ui.navigation.page_routes import DetailRoute, ListRoute, PageRoute, resolve_page
 
 
 class BadMessage(Exception):

@@ -13,8 +13,8 @@ from console.kube.informer import Informer
 from console.live import frames
 from console.live.hub import ChangeSource
 from console.live.mailbox import Mail
-from console.ui.access import Access
-from console.ui.freshness import LiveState, live_state
+from console.ui.core.access import Access
+from console.ui.core.object_source import LiveState, live_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class View(ABC):
     - `informer`: informer of the displayed objects.
     - `others`: sources of the other types the page depends on.
     - `reshaped`: browsers can't be updated from the previous state and must fetch the page.
-    - `told`: freshness that was last sent to browsers.
+    - `sent_freshness`: freshness that was last sent to browsers.
     """
 
     def __init__(
@@ -83,6 +83,6 @@ class View(ABC):
 
     @abstractmethod
     def catch_up(self, known: ClientState, access: Access) -> list[str] | None:
-        """Return the frames for a browser with state `known`, or None if it must fetch the page.
+        """Return the frames for a browser with state `client_state`, or None if it must fetch the page.
         Call after `update`.
         """

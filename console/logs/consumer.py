@@ -3,9 +3,9 @@
 It accepts the query of the log page. Without resource and name, a label selector chooses the
 pods. If several pods are selected, new pods are followed from their first line.
 
-The socket stops reading from the cluster while more than `MAX_UNACKNOWLEDGED` characters are unacknowledged.
-A paused browser loses no lines, and a slow browser doesn't use memory. The close codes are those
-of the live socket.
+The socket stops reading from the cluster while more than `MAX_UNACKNOWLEDGED` characters are
+unacknowledged. A paused browser loses no lines, and a slow browser doesn't use memory. The close
+codes are those of the live socket.
 """
 
 import asyncio
@@ -23,20 +23,20 @@ from console.audit.trail import socket_action
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import PODS, Key
 from console.live.limits import SocketCap
+from console.logs.access import ContainerLog, LogViewer, log_error_text
 from console.logs.containers import NoContainer
-from console.logs.feed import Feed, feeding
 from console.logs.following import Follower, LogPosition
+from console.logs.merged_feed import Feed, feeding
 from console.logs.messages import batch_text, read_ack, read_first, sources_text
-from console.logs.opening import ContainerLog, LogViewer, log_error_text
 from console.logs.query import BadQuery, LogQuery, read_query
 from console.logs.targets import find_target
-from console.streams.signal import SingleWaiterEvent
+from console.streams.single_waiter_event import SingleWaiterEvent
 from console.streams.socket import StreamSocket, await_or_fail
-from console.ui.access import require_access
-from console.ui.clusters import clusters
-from console.ui.kind import ResourceKind
-from console.ui.places import find_kind
-from console.ui.presence import UserSession
+from console.ui.core.access import require_access
+from console.ui.core.clusters import clusters
+from console.ui.core.kind import ResourceKind
+from console.ui.core.requests import UserSession
+from console.ui.navigation.page_routes import find_kind
 
 #: Maximum characters that are sent but not acknowledged.
 MAX_UNACKNOWLEDGED = 256 * 1024

@@ -6,9 +6,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.logs.query import ALL_CONTAINERS, LogQuery
-from console.ui.manifests import mapping, mappings_at, text
-from console.ui.podspecs import ContainerView, containers_of
-from console.ui.text import escape_invisible
+from console.ui.core.manifests import mapping, mappings_at, text
+from console.ui.core.podspecs import ContainerView, containers_of
+from console.ui.core.text import escape_invisible
 
 #: The annotation that names a pod's default container for kubectl.
 DEFAULT = "kubectl.kubernetes.io/default-container"

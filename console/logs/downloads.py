@@ -8,13 +8,13 @@ from contextlib import aclosing
 
 from console.kube.errors import ApiError
 from console.live.flow import Flow
-from console.logs.opening import UnreadableLog, close_all
-from console.logs.picking import SelectedLine
+from console.logs.access import UnreadableLog, close_all
+from console.logs.filtering import SelectedLine
 from console.logs.query import LogQuery
-from console.logs.shown import selected_lines
+from console.logs.selection import selected_lines
 from console.logs.sources import LogSource
 from console.streams.stream import StreamEnded
-from console.ui.text import escape_invisible
+from console.ui.core.text import escape_invisible
 
 
 class Download:

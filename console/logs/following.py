@@ -23,14 +23,14 @@ from django.utils.translation import gettext_lazy
 
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, BadRequest, Forbidden, NotFound
+from console.logs.access import ContainerLog, LogViewer, log_error_text
+from console.logs.filtering import LevelDetector
 from console.logs.lines import YIELD_AFTER_LINES, LogLine, Splitter
-from console.logs.opening import ContainerLog, LogViewer, log_error_text
-from console.logs.picking import LevelDetector
 from console.logs.query import LogQuery
 from console.logs.runs import ContainerRun, ContainerRuns
-from console.streams.places import QuotaExceeded
+from console.streams.memory_quota import QuotaExceeded
 from console.streams.stream import ResponseStream, StreamEnded
-from console.ui.decisions import Denied, NotLoaded
+from console.ui.core.permissions import Denied, NotLoaded
 
 #: Minimum and maximum seconds between retries.
 MIN_RETRY_WAIT, MAX_RETRY_WAIT = 0.25, 5.0
@@ -255,7 +255,7 @@ class Follower:
                         stream, part = part.stream, await self._open(part.run)
                         asyncio.get_running_loop().call_later(CLOSE_AFTER, stream.close_soon)
         except (ApiError, AuditUnavailable, Denied, NotLoaded, StreamEnded, QuotaExceeded):
-            # `_try` opens it again after the earlier logs are read.
+            # `_open_and_read` opens it again after the earlier logs are read.
             return
 
     async def _open(self, last: ContainerRun) -> _OpenRun:

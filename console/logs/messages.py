@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
-from console.logs.feed import FeedBatch
 from console.logs.following import LogPosition
+from console.logs.merged_feed import FeedBatch
 from console.streams.socket import BadMessage, read_message
-from console.ui.text import escape_invisible
+from console.ui.core.text import escape_invisible
 
 #: Maximum characters of a source name, a timestamp or a run ID.
 _LONGEST = 400

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.selectors import SelectorError, parse_labels
 from console.logs.levels import LEVELS
-from console.ui.words import translate_message
+from console.ui.core.words import translate_message
 
 #: Default and maximum number of tail lines, and the value for all lines (downloads only).
 TAIL, MAX_TAIL, ALL = 500, 10_000, "all"

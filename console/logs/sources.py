@@ -4,8 +4,8 @@ import heapq
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 
+from console.logs.filtering import LevelDetector, LogEntry
 from console.logs.lines import LogLine, Splitter
-from console.logs.picking import LevelDetector, LogEntry
 from console.streams.stream import ResponseStream
 
 #: Maximum number of lines in a batch.

@@ -9,18 +9,18 @@ from console.kube.errors import NotFound
 from console.kube.gvr import PODS, Key
 from console.kube.selectors import LabelSelector, parse_labels
 from console.kube.store import Entry
+from console.logs.access import ContainerLog
 from console.logs.containers import NoContainer, select_containers
-from console.logs.opening import ContainerLog
 from console.logs.query import ALL_CONTAINERS, LogQuery
-from console.ui.access import Access
-from console.ui.actions import Permission
-from console.ui.decisions import Denied, check_visible
-from console.ui.kind import ResourceKind
-from console.ui.logs import READ_LOG, has_logs
-from console.ui.podspecs import ContainerView, containers_of
-from console.ui.reading import find_entry
-from console.ui.relations.selecting import pods_selected
-from console.views.deciding import check_permission
+from console.ui.core.access import Access
+from console.ui.core.actions import Permission
+from console.ui.core.container_actions import READ_LOG, has_logs
+from console.ui.core.kind import ResourceKind
+from console.ui.core.object_source import find_entry
+from console.ui.core.permissions import Denied, check_visible
+from console.ui.core.podspecs import ContainerView, containers_of
+from console.ui.details.relations.owners import pods_selected
+from console.views.authorization import check_permission
 
 #: Seconds to wait for the object if the cache of its kind is not loaded yet.
 FIND_WAIT = 2.0
@@ -43,7 +43,7 @@ class SelectedLogs:
 class LogTarget:
     """The containers that a log page or socket shows.
 
-    `containers`: choices for the user. `now`: returns the containers to read at this moment,
+    `containers`: choices for the user. `current`: returns the containers to read at this moment,
     which can change if several pods are selected (`group`). `label`: the label selector of a
     workload or service, "" if the user isn't allowed to list pods.
     """

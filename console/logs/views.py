@@ -19,10 +19,7 @@ from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import PODS, Key
 from console.live.flow import flow_of
 from console.logs import query as queries
-from console.logs.colours import StyledText, styled_text
-from console.logs.containers import NoContainer
-from console.logs.downloads import Download
-from console.logs.opening import (
+from console.logs.access import (
     ContainerLog,
     LogViewer,
     UnreadableLog,
@@ -30,21 +27,23 @@ from console.logs.opening import (
     log_error_text,
     open_all,
 )
-from console.logs.picking import SelectedLine
+from console.logs.ansi import StyledText, styled_text
+from console.logs.containers import NoContainer
+from console.logs.downloads import Download
+from console.logs.filtering import SelectedLine
 from console.logs.query import BadQuery, LogQuery, read_query
-from console.logs.shown import LINES_BEFORE, selected_lines
+from console.logs.selection import LINES_BEFORE, selected_lines
 from console.logs.sources import LogSource
 from console.logs.targets import LogTarget, SelectedLogs, find_target
 from console.streams.stream import StreamEnded
-from console.ui.clusters import Cluster
-from console.ui.docking import tab_name
-from console.ui.http import ConsoleRequest
-from console.ui.kind import NAV_GROUPS, ResourceKind
-from console.ui.links import label_log_url, list_url, object_url
-from console.ui.logs import has_logs
-from console.ui.places import find_kind
-from console.ui.text import escape_invisible
-from console.ui.threads import in_thread
+from console.ui.core.clusters import Cluster
+from console.ui.core.container_actions import has_logs
+from console.ui.core.kind import NAV_GROUPS, ResourceKind
+from console.ui.core.links import label_log_url, list_url, object_url
+from console.ui.core.requests import ConsoleRequest, tab_name
+from console.ui.core.text import escape_invisible
+from console.ui.core.threads import in_thread
+from console.ui.navigation.page_routes import find_kind
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page

@@ -14,8 +14,8 @@ from console.live.counters import Counters, counters
 from console.metrics.controllers import controller_families
 from console.metrics.process import process
 from console.metrics.requests import requests
-from console.ui.clusters import Cluster, clusters
-from console.ui.drawing import cell_cache, part_cache
+from console.ui.core.clusters import Cluster, clusters
+from console.ui.fragments.cached_fragments import cell_cache, part_cache
 
 _Type = type[Counter] | type[Gauge]
 _Value = Callable[[InformerStats], float | None]

@@ -7,8 +7,8 @@ from django.http import HttpRequest
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
+from console.metrics.access import may_read
 from console.metrics.families import ConsoleCollector
-from console.metrics.readers import may_read
 
 
 class MetricsServer:

@@ -4,13 +4,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from console.kube.gvr import NODES, PODS, Key
-from console.kube.metricslist import ResourceUsage
+from console.kube.metrics_server import ResourceUsage
 from console.kube.reservations import ReservationTotal, reservations_of
 from console.kube.usage import TOTAL, UsageHistory, UsageSample
-from console.ui.amounts import seconds_text
-from console.ui.decisions import Readable
-from console.ui.gauges import HOUR, CapacityGauge, gauges, node_capacity, plots
-from console.ui.metered import (
+from console.ui.core.amounts import seconds_text
+from console.ui.core.page_data import PageData, VisibleKind
+from console.ui.core.permissions import Readable
+from console.ui.lists.selection import ensure_current
+from console.ui.usage.gauges import HOUR, CapacityGauge, gauges, node_capacity, plots
+from console.ui.usage.reading import (
     DENIED,
     CapacityView,
     TimeRange,
@@ -20,8 +22,6 @@ from console.ui.metered import (
     usage_namespaces,
     usage_note,
 )
-from console.ui.selection import ensure_current
-from console.ui.sight import PageData, VisibleKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,13 @@ from django.utils.translation import pgettext_lazy
 from console.kube.gvr import EVENTS, WORKLOADS
 from console.kube.recentdeletions import Deletion
 from console.kube.store import Entry
-from console.ui.columns import LinkTarget, target_of, target_url
-from console.ui.latest import ChangeTime, recent_changes_of
-from console.ui.linked import LinkResolver
-from console.ui.selection import ensure_current
-from console.ui.sight import PageData, VisibleKind
-from console.ui.text import escape_invisible, space_mixed_scripts
-from console.ui.viewspec import ViewSpec
+from console.ui.core.link_resolver import LinkResolver
+from console.ui.core.page_data import PageData, VisibleKind
+from console.ui.core.text import escape_invisible, space_mixed_scripts
+from console.ui.diagnosis.recent_changes import ChangeTime, recent_changes_of
+from console.ui.lists.columns import LinkTarget, target_of, target_url
+from console.ui.lists.selection import ensure_current
+from console.ui.lists.viewspec import ViewSpec
 
 #: Maximum number of entries of each list.
 MAX_ENTRIES = 8

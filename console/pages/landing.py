@@ -16,11 +16,11 @@ from console.kube.gvr import (
     WORKSPACES,
     Key,
 )
-from console.ui.access import Access
-from console.ui.clusters import clusters
-from console.ui.level import may_see_platform
-from console.ui.projects import visible_namespaces, visible_workspaces
-from console.ui.text import escape_invisible
+from console.ui.core.access import Access
+from console.ui.core.clusters import clusters
+from console.ui.core.text import escape_invisible
+from console.ui.navigation.level import may_see_platform
+from console.ui.navigation.projects import visible_namespaces, visible_workspaces
 from rbac.authorizer import is_admin_binding, is_usable
 
 #: Seconds to wait for the list of workspaces if it isn't cached yet.

@@ -40,30 +40,30 @@ from console.pages.changes import recent_changes
 from console.pages.landing import administrator_contact, landing_url
 from console.pages.quotas import quotas
 from console.pages.rankings import rank_nodes, rank_projects
-from console.ui.access import Access
-from console.ui.attention import attention, checked_types, update_problem_indexes
-from console.ui.clusters import HOST, Cluster, clusters
-from console.ui.counts import counts_of
-from console.ui.detail import ObjectHead, TabLink, object_head
-from console.ui.drawing import render_fragment
-from console.ui.gauges import HOUR, Gauge
-from console.ui.http import ConsoleRequest
-from console.ui.kind import segment_of
-from console.ui.level import Level, last_level
-from console.ui.links import list_url
-from console.ui.metered import CapacityView
-from console.ui.nav import update_counts
-from console.ui.projects import MANAGED, known_namespaces, workspace_of
-from console.ui.selection import ensure_current
-from console.ui.shell import cluster_freshness
-from console.ui.sight import PageData, load_page_data
-from console.ui.states import EmptyState
-from console.ui.tally import TallyItem, make_tally
-from console.ui.text import escape_invisible
-from console.ui.viewspec import ViewSpec
+from console.ui.core.access import Access
+from console.ui.core.clusters import HOST, Cluster, clusters
+from console.ui.core.kind import segment_of
+from console.ui.core.links import list_url
+from console.ui.core.page_data import PageData, load_page_data
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.text import escape_invisible
+from console.ui.details.detail import ObjectHead, TabLink, object_head
+from console.ui.diagnosis.attention import attention, checked_types, update_problem_indexes
+from console.ui.fragments.cached_fragments import render_fragment
+from console.ui.fragments.empty_states import EmptyState
+from console.ui.lists.selection import ensure_current
+from console.ui.lists.summary import TallyItem, make_tally
+from console.ui.lists.viewspec import ViewSpec
+from console.ui.navigation.counts import counts_of
+from console.ui.navigation.level import Level, last_level
+from console.ui.navigation.nav import update_counts
+from console.ui.navigation.page_frame import cluster_freshness
+from console.ui.navigation.projects import MANAGED, known_namespaces, workspace_of
+from console.ui.usage.gauges import HOUR, Gauge
+from console.ui.usage.reading import CapacityView
+from console.views.back_link import previous_list
 from console.views.denial import withheld_page
 from console.views.guard import access_of
-from console.views.listbefore import previous_list
 from console.views.page import page
 
 #: Counted kinds of each page.

@@ -6,20 +6,20 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from console.pages.looking import search_all_kinds
-from console.ui.access import Access
-from console.ui.creating import create_url, may_create_any
-from console.ui.http import ConsoleRequest
-from console.ui.kind import ResourceKind
-from console.ui.kindnames import custom_kinds_like
-from console.ui.level import Level, last_level, may_see_platform
-from console.ui.nav import RailEntry, nav
-from console.ui.palette import PaletteContext, options_for
-from console.ui.projects import visible_namespaces, visible_workspaces
-from console.ui.search import searchable, searchable_among
-from console.ui.searchquery import parse_search
-from console.ui.text import escape_invisible as visible_text
-from console.ui.viewspec import ViewSpec
+from console.pages.search_service import search_all_kinds
+from console.ui.core.access import Access
+from console.ui.core.kind import ResourceKind
+from console.ui.core.kind_names import custom_kinds_like
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.text import escape_invisible as visible_text
+from console.ui.editing.creating import create_url, may_create_any
+from console.ui.lists.viewspec import ViewSpec
+from console.ui.navigation.level import Level, last_level, may_see_platform
+from console.ui.navigation.nav import RailEntry, nav
+from console.ui.navigation.palette import PaletteContext, options_for
+from console.ui.navigation.projects import visible_namespaces, visible_workspaces
+from console.ui.search.query import parse_search
+from console.ui.search.search import searchable, searchable_among
 from console.views.guard import access_from_query
 from console.views.page import page
 

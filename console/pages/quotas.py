@@ -6,11 +6,11 @@ from decimal import Decimal
 from console.kube.gvr import RESOURCE_QUOTAS
 from console.kube.indexes import indexes_of
 from console.kube.quantity import parse_quantity
-from console.ui.clusterkinds import Kinds
-from console.ui.pressure import usage_severity
-from console.ui.quotawords import amount_text, resource_label
-from console.ui.sight import PageData
-from console.ui.text import escape_invisible
+from console.ui.core.clusters import Kinds
+from console.ui.core.kind_names import amount_text, resource_label
+from console.ui.core.page_data import PageData
+from console.ui.core.text import escape_invisible
+from console.ui.usage.gauges import usage_severity
 
 #: Maximum number of lines; a quota may contain any number of resources.
 MAX_LINES = 20

@@ -8,22 +8,21 @@ from typing import Any
 from django.urls import reverse
 
 from console.kube.gvr import NAMESPACES, NODES, PODS
-from console.kube.metricslist import ResourceUsage
+from console.kube.metrics_server import ResourceUsage
 from console.kube.reservations import NO_RESERVATIONS, ReservationTotal, reservations_of
 from console.kube.store import Entry
 from console.kube.usage import UsageSample
 from console.pages.capacity import counted_scope, usage_namespaces_of
-from console.ui.charts import ChartLine
-from console.ui.columns import LinkTarget, StatusText, target_url
-from console.ui.gauges import CapacityGauge, Gauge, gauges, node_capacity, spark
-from console.ui.links import list_url
-from console.ui.metered import can_see_node_usage
-from console.ui.projects import visible_namespaces
-from console.ui.selection import ensure_current
-from console.ui.sight import PageData
-from console.ui.text import escape_invisible
-from console.ui.troubles import problems_of
-from console.ui.words import reason_text, translate
+from console.ui.core.links import list_url
+from console.ui.core.page_data import PageData
+from console.ui.core.text import escape_invisible
+from console.ui.core.words import reason_text, translate
+from console.ui.diagnosis.problems import problems_of
+from console.ui.lists.columns import LinkTarget, StatusText, target_url
+from console.ui.lists.selection import ensure_current
+from console.ui.navigation.projects import visible_namespaces
+from console.ui.usage.gauges import CapacityGauge, ChartLine, Gauge, gauges, node_capacity, spark
+from console.ui.usage.reading import can_see_node_usage
 
 #: Maximum number of rows of each table.
 MAX_ROWS = 10

@@ -8,13 +8,13 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from console.pages.looking import SearchResult, search_all_kinds
-from console.ui.http import ConsoleRequest
-from console.ui.nav import update_counts
-from console.ui.search import Hit, HitGroup
-from console.ui.searchquery import SearchQuery, parse_search
-from console.ui.states import EmptyState
-from console.ui.statuses import status_response
+from console.pages.search_service import SearchResult, search_all_kinds
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.statuses import status_response
+from console.ui.fragments.empty_states import EmptyState
+from console.ui.navigation.nav import update_counts
+from console.ui.search.query import SearchQuery, parse_search
+from console.ui.search.search import Hit, HitGroup
 from console.views.guard import access_from_query
 from console.views.page import page
 

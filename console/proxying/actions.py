@@ -16,18 +16,18 @@ from django.utils.translation import gettext_lazy
 from console.kube.errors import ObjectRecreated
 from console.kube.gvr import GVR, PODS, SERVICES, Key
 from console.proxying.address import ProxyBase
-from console.proxying.keeping import PortOwner, open_port
 from console.proxying.paths import ENTER
+from console.proxying.store import PortOwner, open_port
 from console.proxying.target import SUBRESOURCE, TYPES, ProxyTarget, right_to
-from console.ui.access import Access
-from console.ui.actions import Action, ActionContext, ActionPage, Outcome
-from console.ui.decisions import Refused
-from console.ui.forms import ChoiceField, ConsoleForm, NumberField
-from console.ui.kind import ResourceKind
-from console.ui.network.ports import HIGHEST
-from console.ui.portlist import HTTP, HTTPS, TCP, forward_command, ports_of, scheme_of
-from console.ui.subject import Subject
-from console.views.deciding import check_permission
+from console.ui.core.access import Access
+from console.ui.core.actions import Action, ActionContext, ActionPage, Outcome
+from console.ui.core.kind import ResourceKind
+from console.ui.core.permissions import Refused
+from console.ui.core.subject import Subject
+from console.ui.details.panels.ports import HTTP, HTTPS, TCP, forward_command, ports_of, scheme_of
+from console.ui.forms.fields import HIGHEST
+from console.ui.forms.forms import ChoiceField, ConsoleForm, NumberField
+from console.views.authorization import check_permission
 
 SCHEMES = {HTTP: "HTTP", HTTPS: gettext_lazy("HTTPS (certificate not verified)")}
 

@@ -22,16 +22,7 @@ from console.kube.client import ProxiedResponse, UserClient
 from console.kube.errors import ApiError
 from console.live.flow import flow_of
 from console.proxying.address import ProxyBase
-from console.proxying.answers import (
-    LocalResponse,
-    port_not_open,
-    send_answer,
-    send_redirect,
-    send_start,
-    upstream_error,
-)
-from console.proxying.asked import ProxyRequest, Scope, host_of
-from console.proxying.gate import is_allowed
+from console.proxying.cross_origin import is_allowed
 from console.proxying.headers import (
     RawHeaders,
     cookie_name,
@@ -41,24 +32,33 @@ from console.proxying.headers import (
     response_headers,
     session_cookie,
 )
-from console.proxying.keeping import (
+from console.proxying.paths import ENTER, RESERVED, BadPath, read_path, read_query, without_prefix
+from console.proxying.relaying import MAX_WAITING_BYTES, POLICY, WebsocketRelay
+from console.proxying.request import ProxyRequest, Scope, host_of
+from console.proxying.responses import (
+    LocalResponse,
+    port_not_open,
+    send_answer,
+    send_redirect,
+    send_start,
+    upstream_error,
+)
+from console.proxying.rewriting import is_rewritten, without_prefixes
+from console.proxying.store import (
     OpenPortRecord,
     PortOwner,
     find_open_port,
     record_use,
     redeem_ticket,
 )
-from console.proxying.paths import ENTER, RESERVED, BadPath, read_path, read_query, without_prefix
-from console.proxying.relaying import MAX_WAITING_BYTES, POLICY, WebsocketRelay
-from console.proxying.rewriting import is_rewritten, without_prefixes
 from console.proxying.target import VERBS, right_to
-from console.streams.places import MemoryQuota, QuotaExceeded
+from console.streams.memory_quota import MemoryQuota, QuotaExceeded
 from console.streams.stream import SessionGuard, StreamEnded
-from console.ui.clusters import Cluster, clusters
-from console.ui.decisions import Denied
-from console.ui.presence import UserSession
-from console.ui.text import escape_invisible
-from console.views.deciding import PermissionsUnconfirmed, check_permission
+from console.ui.core.clusters import Cluster, clusters
+from console.ui.core.permissions import Denied
+from console.ui.core.requests import UserSession
+from console.ui.core.text import escape_invisible
+from console.views.authorization import PermissionsUnconfirmed, check_permission
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from console.audit.trail import AuditAction as Recorded
 from console.audit.trail import AuditUnavailable, record
 from console.kube.gvr import USERS
 from console.kube.runtime import Runtime
-from console.proxying.keeping import (
+from console.proxying.store import (
     OpenPortRecord,
     PortOwner,
     delete_open_port,
@@ -23,10 +23,10 @@ from console.proxying.keeping import (
 )
 from console.proxying.target import SUBRESOURCE, right_to
 from console.streams.stream import StreamEnded
-from console.ui.clusters import clusters
-from console.ui.decisions import Denied
-from console.ui.presence import UserSession
-from console.views.deciding import PermissionsUnconfirmed, check_permission
+from console.ui.core.clusters import clusters
+from console.ui.core.permissions import Denied
+from console.ui.core.requests import UserSession
+from console.views.authorization import PermissionsUnconfirmed, check_permission
 
 log = logging.getLogger(__name__)
 

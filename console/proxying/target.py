@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from console.kube.gvr import GVR, PODS, SERVICES, Key
-from console.ui.access import Access
-from console.ui.actions import Permission
-from console.ui.portlist import HTTP
+from console.ui.core.access import Access
+from console.ui.core.actions import Permission
+from console.ui.details.panels.ports import HTTP
 
 SUBRESOURCE = "proxy"
 #: RBAC verb for each HTTP method. Other methods are not forwarded.

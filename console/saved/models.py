@@ -19,7 +19,7 @@ class SavedView(models.Model):
     """Named query of a list page.
 
     `holder` is the account of an own view, the workspace of a workspace view, and "" for
-    platform views. `query` is in canonical form (see `console.ui.viewspec`). `opens` marks the
+    platform views. `query` is in canonical form (see `console.ui.lists.viewspec`). `opens` marks the
     default view, which applies when the list is opened without a query.
     """
 

@@ -29,10 +29,10 @@ from console.live.consumer import (
 )
 from console.live.flow import flow_of
 from console.live.limits import MAX_MESSAGE, SocketCap, TokenBucket
-from console.streams.places import QuotaExceeded
+from console.streams.memory_quota import QuotaExceeded
 from console.streams.stream import StreamEnded
-from console.ui.decisions import Denied, NotLoaded, Refused
-from console.ui.states import denied_text
+from console.ui.core.permissions import Denied, NotLoaded, Refused
+from console.ui.fragments.empty_states import denied_text
 
 log = logging.getLogger(__name__)
 

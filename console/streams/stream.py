@@ -25,14 +25,14 @@ from console.audit.trail import AuditEntry, record
 from console.kube.client import UserClient
 from console.kube.gvr import GVR, Key
 from console.live.sessionmonitor import get_session_monitor
-from console.streams.places import memory_quota
-from console.streams.signal import SingleWaiterEvent
-from console.ui.actions import Permission
-from console.ui.clusters import Cluster, clusters
-from console.ui.decisions import Denied
-from console.ui.presence import UserSession
-from console.ui.states import denied_text
-from console.views.deciding import PermissionsUnconfirmed, check_permission
+from console.streams.memory_quota import memory_quota
+from console.streams.single_waiter_event import SingleWaiterEvent
+from console.ui.core.actions import Permission
+from console.ui.core.clusters import Cluster, clusters
+from console.ui.core.permissions import Denied
+from console.ui.core.requests import UserSession
+from console.ui.fragments.empty_states import denied_text
+from console.views.authorization import PermissionsUnconfirmed, check_permission
 
 log = logging.getLogger(__name__)
 
@@ -91,8 +91,8 @@ class StreamRequest:
 class SessionGuard:
     """Periodically checks that a user may continue a long-running operation.
 
-    `account`: the account of the session. `right` raises `Denied` or `PermissionsUnconfirmed`. `on_over` is
-    called once, within two seconds after the session or permission ended.
+    `account`: the account of the session. `right` raises `Denied` or `PermissionsUnconfirmed`.
+    `on_over` is called once, within two seconds after the session or permission ended.
     """
 
     def __init__(
@@ -188,8 +188,8 @@ class LongRunningStream(ABC):
     async def open(self) -> None:
         """Return when kube-apiserver starts its response.
 
-        Raise `Denied`, `PermissionsUnconfirmed`, `TooMany`, `ApiError` or `AuditUnavailable`; `close` isn't
-        needed then.
+        Raise `Denied`, `PermissionsUnconfirmed`, `TooMany`, `ApiError` or `AuditUnavailable`;
+        `close` isn't needed then.
         """
         self._order.check()
         self._task = asyncio.create_task(self._run())
@@ -209,7 +209,7 @@ class LongRunningStream(ABC):
         """Close the connection without waiting."""
         if not self._closing:
             self._closing = True
-            # Outside `_pour`, the task writes to the audit log and must not be interrupted.
+            # Outside `_run_connection`, the task writes to the audit log and must not be interrupted.
             if self._pouring and self._task is not None:
                 self._task.cancel()
 

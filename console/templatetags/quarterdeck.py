@@ -16,16 +16,19 @@ from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import get_language, override
 
-from console.ui.ages import age_text
-from console.ui.drawing import cell_html, part_html, rows_html
-from console.ui.gaps import LivePlaceholder, placeholder
-from console.ui.level import LevelName
-from console.ui.nav import LevelProblemCount, LevelProblems
-from console.ui.pages import streamed_part
-from console.ui.rows import Cell, ListRow
-from console.ui.symbols import ICONS, MARKS
-from console.ui.text import escape_invisible as visible_text
-from console.ui.words import translate_message as spoken_text
+from console.templatetags.symbols import ICONS, MARKS
+from console.ui.core.text import escape_invisible as visible_text
+from console.ui.core.words import translate_message as spoken_text
+from console.ui.fragments.cached_fragments import cell_html, part_html, rows_html
+from console.ui.fragments.placeholders import (
+    LivePlaceholder,
+    age_text,
+    placeholder,
+    streamed_part,
+)
+from console.ui.lists.rows import Cell, ListRow
+from console.ui.navigation.level import LevelName
+from console.ui.navigation.nav import LevelProblemCount, LevelProblems
 
 register = template.Library()
 

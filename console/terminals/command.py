@@ -16,11 +16,11 @@ import msgspec
 from console.audit.trail import AuditEntry
 from console.kube.client import UserClient
 from console.kube.errors import Unavailable
-from console.kube.sentences import Message
+from console.kube.messages import Message
 from console.kube.store import UNREADABLE
 from console.kube.websocket import Websocket
 from console.streams.stream import LongRunningStream, StreamEnded, StreamRequest
-from console.ui.manifests import mappings_at, text
+from console.ui.core.manifests import mappings_at, text
 
 PROTOCOL = "v5.channel.k8s.io"
 STDIN, STDOUT, STDERR, STATUS, RESIZE = range(5)

@@ -23,7 +23,6 @@ from console.logs.query import BadQuery
 from console.streams.socket import BadMessage, StreamSocket, await_or_fail
 from console.streams.stream import StreamEnded, StreamRequest
 from console.terminals.command import CommandResult
-from console.terminals.held import get_terminals
 from console.terminals.messages import (
     StartMessage,
     ended_text,
@@ -33,15 +32,16 @@ from console.terminals.messages import (
     taken_text,
 )
 from console.terminals.query import TerminalQuery, read_query
+from console.terminals.registry import get_terminals
 from console.terminals.target import find_target
 from console.terminals.terminal import InputBufferFull, Terminal, TerminalOwner
-from console.ui.access import require_access
-from console.ui.clusters import Cluster, clusters
-from console.ui.decisions import Protected, Refused
-from console.ui.places import find_kind
-from console.ui.presence import UserSession
-from console.ui.text import escape_invisible
-from console.ui.words import translate_message
+from console.ui.core.access import require_access
+from console.ui.core.clusters import Cluster, clusters
+from console.ui.core.permissions import Protected, Refused
+from console.ui.core.requests import UserSession
+from console.ui.core.text import escape_invisible
+from console.ui.core.words import translate_message
+from console.ui.navigation.page_routes import find_kind
 from console.views import problems
 
 #: Maximum bytes in one message to the browser.

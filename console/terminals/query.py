@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from console.logs.query import MAX_NAME, read_choice, read_switch, read_text
-from console.ui.actions import Permission
-from console.ui.terminals import ATTACH, EXEC
+from console.ui.core.actions import Permission
+from console.ui.core.container_actions import ATTACH, EXEC
 
 #: Allowed shells; by default, the best available one is used. The list is fixed because any site
 #: can link to this URL, and opening it runs the command.

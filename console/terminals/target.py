@@ -6,20 +6,20 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from console.actions.node_shell import CONTAINER, is_shell_pod
 from console.kube.errors import NotFound
 from console.kube.gvr import PODS, Key
 from console.kube.store import Entry
 from console.logs.containers import by_preference, container_named
 from console.terminals.query import TerminalQuery
-from console.ui.access import Access
-from console.ui.decisions import Denied
-from console.ui.kind import ResourceKind
-from console.ui.manifests import mappings_at, text
-from console.ui.nodes.shell import CONTAINER, is_shell_pod
-from console.ui.podspecs import ContainerView, containers_of
-from console.ui.reading import find_entry
-from console.ui.text import escape_invisible
-from console.views.deciding import check_permission
+from console.ui.core.access import Access
+from console.ui.core.kind import ResourceKind
+from console.ui.core.manifests import mappings_at, text
+from console.ui.core.object_source import find_entry
+from console.ui.core.permissions import Denied
+from console.ui.core.podspecs import ContainerView, containers_of
+from console.ui.core.text import escape_invisible
+from console.views.authorization import check_permission
 
 #: Seconds to wait for the pod if the cache is not loaded yet.
 FIND_WAIT = 2.0
@@ -30,9 +30,9 @@ class TerminalTarget:
     """The container of a terminal.
 
     `running`: choices for the user. `tty`, `reads`: the process has a TTY and reads stdin.
-    `ours`: the process is an interactive shell, which is stopped with the terminal. `pod`: UID
-    of a pod to delete when the terminal ends, "" to keep the pod. `problem`: translated reason
-    why no terminal can be opened, "" if it can.
+    `is_interactive_shell`: the process is an interactive shell, which is stopped with the
+    terminal. `pod`: UID of a pod to delete when the terminal ends, "" to keep the pod.
+    `problem`: translated reason why no terminal can be opened, "" if it can.
     """
 
     container: str

@@ -4,7 +4,8 @@ Guarantees:
 
 - Output and input bytes are numbered, so a reconnecting browser resumes without lost or
   duplicate bytes.
-- At most `MAX_UNACKNOWLEDGED` bytes of output wait for acknowledgment by the browser; then reading from the
+- At most `MAX_UNACKNOWLEDGED` bytes of output wait for acknowledgment by the browser; then
+  reading from the
   shell
   pauses. At most `MAX_QUEUED_INPUT` bytes of input wait for a program that doesn't read.
 - Permissions are checked as for any stream, even while no browser is connected. The shell stops
@@ -20,11 +21,11 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from console.kube.gvr import Key
-from console.shells.ending import delete_shell_pod
+from console.shells.deletion import delete_shell_pod
 from console.streams.stream import StreamEnded, StreamRequest
 from console.terminals.command import CommandResult, ExecSession
-from console.terminals.kept import ReplayBuffer
 from console.terminals.query import TerminalQuery
+from console.terminals.replay_buffer import ReplayBuffer
 from console.terminals.target import TerminalTarget
 
 MAX_UNACKNOWLEDGED = MAX_QUEUED_INPUT = 128 * 1024
@@ -153,7 +154,7 @@ class Terminal:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def wake(self) -> None:
-        """Notify tasks that wait for `news`."""
+        """Notify tasks that wait for `changed`."""
         self._news.set()
         self._news = asyncio.Event()
 

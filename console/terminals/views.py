@@ -14,14 +14,13 @@ from console.logs.containers import NoContainer
 from console.logs.query import BadQuery
 from console.terminals.query import SHELLS, TerminalQuery, read_query
 from console.terminals.target import find_target
-from console.ui.clusters import Cluster
-from console.ui.docking import tab_name
-from console.ui.http import ConsoleRequest
-from console.ui.kind import NAV_GROUPS
-from console.ui.links import list_url, object_url
-from console.ui.places import find_kind
-from console.ui.terminals import attach_command, exec_command
-from console.ui.text import escape_invisible
+from console.ui.core.clusters import Cluster
+from console.ui.core.container_actions import attach_command, exec_command
+from console.ui.core.kind import NAV_GROUPS
+from console.ui.core.links import list_url, object_url
+from console.ui.core.requests import ConsoleRequest, tab_name
+from console.ui.core.text import escape_invisible
+from console.ui.navigation.page_routes import find_kind
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page

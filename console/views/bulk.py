@@ -18,19 +18,19 @@ from django.utils.translation import gettext as _
 from console.kube.gvr import Key
 from console.kube.informer import Informer
 from console.kube.store import Entry
-from console.ui.access import Access
-from console.ui.actions import BULK, Action
-from console.ui.clusters import Cluster
-from console.ui.decisions import Denied, Protected
-from console.ui.http import ConsoleRequest
-from console.ui.kind import ResourceKind
-from console.ui.places import find_kind, resolve_list
-from console.ui.reading import TooManyProjects, open_loaded_source
-from console.ui.selection import ListQuery, select_async
-from console.ui.text import escape_invisible
-from console.ui.viewspec import ViewSpec
-from console.views.bulkrun import BulkTarget, stream_results
-from console.views.deciding import PermissionsUnconfirmed, check_action
+from console.ui.core.access import Access
+from console.ui.core.actions import BULK, Action
+from console.ui.core.clusters import Cluster
+from console.ui.core.kind import ResourceKind
+from console.ui.core.object_source import TooManyProjects, open_loaded_source
+from console.ui.core.permissions import Denied, Protected
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.text import escape_invisible
+from console.ui.lists.selection import ListQuery, select_async
+from console.ui.lists.viewspec import ViewSpec
+from console.ui.navigation.page_routes import find_kind, resolve_list
+from console.views.authorization import PermissionsUnconfirmed, check_action
+from console.views.bulk_runner import BulkTarget, stream_results
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.lists import FIRST_LIST_WAIT

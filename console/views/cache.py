@@ -13,22 +13,22 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from console.kube.event_rates import KEPT, STEP, EventRates
 from console.kube.gvr import GVR
-from console.kube.history import KEPT, STEP, EventRates
 from console.kube.stats import InformerStats, stats_of
 from console.kube.status import Severity
 from console.live.counters import counters
 from console.metrics.process import resident_bytes
-from console.ui.ages import age_text
-from console.ui.amounts import bytes_text
-from console.ui.charts import ChartLine, chart_line
-from console.ui.clusters import Cluster
-from console.ui.http import ConsoleRequest
-from console.ui.links import list_url
-from console.ui.platform import may_list_everything
-from console.ui.states import EmptyState
-from console.ui.text import escape_invisible
-from console.ui.words import translate_message
+from console.ui.core.access import may_list_everything
+from console.ui.core.amounts import bytes_text
+from console.ui.core.clusters import Cluster
+from console.ui.core.links import list_url
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.text import escape_invisible
+from console.ui.core.words import translate_message
+from console.ui.fragments.empty_states import EmptyState
+from console.ui.fragments.placeholders import age_text
+from console.ui.usage.gauges import ChartLine, chart_line
 from console.views.denial import withheld_page
 from console.views.guard import access_of
 from console.views.page import page

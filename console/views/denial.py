@@ -14,13 +14,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from console.ui.access import Access, GrantersAccess
-from console.ui.decisions import Denied, may_know_kind
-from console.ui.kind import ResourceKind, Scope
-from console.ui.states import denied_text
-from console.ui.statuses import status_response, wants_status
-from console.ui.text import escape_invisible
-from console.ui.yamltext import plain_yaml
+from console.ui.core.access import Access, GrantersAccess
+from console.ui.core.kind import ResourceKind, Scope
+from console.ui.core.permissions import Denied, may_know_kind
+from console.ui.core.statuses import status_response, wants_status
+from console.ui.core.text import escape_invisible
+from console.ui.editing.yaml_text import plain_yaml
+from console.ui.fragments.empty_states import denied_text
 from console.views.errors import page_not_found
 
 _RBAC = "rbac.authorization.k8s.io"

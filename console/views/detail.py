@@ -14,31 +14,28 @@ from django.template.loader import render_to_string
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 
-from console.draining.progress import progress_html
 from console.kube.informer import Informer
 from console.kube.store import Entry
-from console.ui.access import Access
-from console.ui.clusters import Cluster
-from console.ui.detail import Detail, detail, start_informers
-from console.ui.export import export_item
-from console.ui.fragments import is_fragment, vary_on_htmx
-from console.ui.freshness import live_state
-from console.ui.http import ConsoleRequest
-from console.ui.linked import LinkResolver, prepare_links
-from console.ui.masking import mask_values
-from console.ui.nav import update_counts
-from console.ui.panels.standard import CHANGES, tabs_of
-from console.ui.places import DetailRoute, detail_route
-from console.ui.reading import open_loaded_source, truncated_at
-from console.ui.states import loading_block
-from console.ui.statuses import status_response
-from console.ui.text import escape_invisible
-from console.ui.threads import in_thread
-from console.ui.yamltext import yaml_text
+from console.ui.core.access import Access
+from console.ui.core.clusters import Cluster
+from console.ui.core.link_resolver import LinkResolver, prepare_links
+from console.ui.core.manifests import mask_values
+from console.ui.core.object_source import live_state, open_loaded_source, truncated_at
+from console.ui.core.requests import ConsoleRequest, is_fragment, vary_on_htmx
+from console.ui.core.statuses import status_response
+from console.ui.core.text import escape_invisible
+from console.ui.core.threads import in_thread
+from console.ui.details.detail import Detail, detail, start_informers
+from console.ui.details.panels.standard import CHANGES, tabs_of
+from console.ui.editing.yaml_text import yaml_text
+from console.ui.fragments.empty_states import loading_block
+from console.ui.lists.export import export_item
+from console.ui.navigation.nav import update_counts
+from console.ui.navigation.page_routes import DetailRoute, detail_route
+from console.views.back_link import previous_list, with_list
 from console.views.errors import error_page, loading_page
 from console.views.guard import access_of
 from console.views.history import changes_html
-from console.views.listbefore import previous_list, with_list
 from console.views.lists import FIRST_LIST_WAIT
 from console.views.page import page
 
@@ -91,7 +88,8 @@ async def _shown(
         return _missing(request, place, informer)
     more = await changes_html(place, access, entry) if place.tab == CHANGES else ""
     first = place.tab == tabs_of(place.kind)[0]
-    above = await progress_html(access, place.kind, entry) if first else ""
+    progress = place.kind.progress if first else None
+    above = await progress(access, place.kind, entry) if progress is not None else ""
     spec = previous_list(request, place.kind)
     if spec is not None and spec.url != found.up_url:
         found = replace(found, up_url=spec.url, tabs=with_list(found.tabs, spec))

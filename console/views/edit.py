@@ -22,8 +22,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from console.audit.trail import AuditUnavailable, record, request_action
-from console.drafts import keeping as drafts
-from console.history.keeping import RecordedChange
+from console.drafts import store as drafts
+from console.history.store import RecordedChange
 from console.kube.apply import (
     DryRunResult,
     Manifest,
@@ -39,11 +39,18 @@ from console.kube.errors import Conflict as Changed
 from console.kube.gvr import Key
 from console.kube.managedfields import Manager, managers_of, path_text
 from console.kube.merging import ABSENT, MergeConflict, diff, json_equal, merge
-from console.ui.access import Access
-from console.ui.actions import Action
-from console.ui.clusters import Cluster
-from console.ui.difference import Difference, difference, order_like
-from console.ui.editing import (
+from console.ui.core.access import Access
+from console.ui.core.actions import Action
+from console.ui.core.clusters import Cluster
+from console.ui.core.kind import ResourceKind
+from console.ui.core.links import draft_url, edit_url, object_url, openapi_url
+from console.ui.core.manifests import MASK
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.statuses import status_response, success_response, wants_status
+from console.ui.core.text import escape_invisible
+from console.ui.core.threads import in_thread
+from console.ui.editing.diff import Difference, difference, order_like
+from console.ui.editing.manifest import (
     MOST,
     InvalidManifest,
     ManifestProblem,
@@ -55,22 +62,15 @@ from console.ui.editing import (
     parse_manifest,
     unmasked,
 )
-from console.ui.http import ConsoleRequest
-from console.ui.kind import ResourceKind
-from console.ui.links import draft_url, edit_url, object_url, openapi_url
-from console.ui.masking import MASK
-from console.ui.rows import short_hash
-from console.ui.statuses import status_response, success_response, wants_status
-from console.ui.text import escape_invisible
-from console.ui.threads import in_thread
-from console.ui.yamltext import plain_yaml, yaml_text
-from console.views import drafting, problems
+from console.ui.editing.yaml_text import plain_yaml, yaml_text
+from console.ui.lists.rows import short_hash
+from console.views import draft_responses, problems
 from console.views.actions import MAX_UID, find_action
-from console.views.deciding import PermissionsUnconfirmed, check_action
+from console.views.authorization import PermissionsUnconfirmed, check_action
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.history import find_change, record_change
-from console.views.lineproblems import is_caused_by_text, line_problems
+from console.views.line_problems import is_caused_by_text, line_problems
 from console.views.page import page
 
 #: Number of retries if the object changes in fields outside the text, such as its status.
@@ -128,7 +128,7 @@ class SubmittedText:
 
     - `text`: edited text.
     - `base`: text when the editor was opened.
-    - `seen`: digest of the reviewed change.
+    - `reviewed_digest`: digest of the reviewed change.
     - `version`: draft version the page was loaded with, 0 for none.
     """
 
@@ -198,7 +198,7 @@ async def edit_page(
 ) -> HttpResponse:
     """GET shows the editor. POST (`text`, `base`, `uid`) runs a `step`.
 
-    `review` shows the change, `save` saves it if it was reviewed (`seen`), `edit` shows the
+    `review` shows the change, `save` saves it if it was reviewed (`reviewed_digest`), `edit` shows the
     editor again, and `discard` deletes the draft. `?draft=continue` loads the draft. The fields
     `conflict-…` contain the chosen side of each merge conflict.
     """
@@ -224,8 +224,8 @@ async def draft_page(
     try:
         kept = await _keep(asked, sent)
     except drafts.DraftConflict:
-        return drafting.draft_conflict()
-    return drafting.draft_saved(kept.version)
+        return draft_responses.draft_conflict()
+    return draft_responses.draft_saved(kept.version)
 
 
 def _asked(
@@ -355,7 +355,7 @@ async def _run_step(asked: EditRequest, sent: SubmittedText, step: str) -> HttpR
 
 def _sent(request: ConsoleRequest) -> SubmittedText | None:
     """Return the submitted form, or None if it is invalid."""
-    uid, version = request.POST.get("uid", ""), drafting.submitted_version(request)
+    uid, version = request.POST.get("uid", ""), draft_responses.submitted_version(request)
     if not uid or len(uid) > MAX_UID or not uid.isprintable() or version is None:
         return None
     # Browsers submit CRLF line breaks.
@@ -512,7 +512,7 @@ async def _editor(
         "schema_url": schema,
         "draft_url": draft_url(asked.access.cluster.name, asked.kind.segment, asked.key),
         "kept": kept,
-        "newer": drafting.draft_conflict_text(),
+        "newer": draft_responses.draft_conflict_text(),
     }
     return await _page(asked, "console/edit.html", context, status)
 

@@ -15,16 +15,15 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from console.kube.gvr import Key
-from console.ui.access import Access
-from console.ui.clusters import Cluster
-from console.ui.decisions import may_know_kind
-from console.ui.fragments import is_fragment
-from console.ui.http import ConsoleRequest
-from console.ui.links import list_url, object_url
-from console.ui.places import find_kind
-from console.ui.shell import theme_of
-from console.ui.statuses import status_response, wants_status
-from console.ui.text import escape_invisible
+from console.ui.core.access import Access
+from console.ui.core.clusters import Cluster
+from console.ui.core.links import list_url, object_url
+from console.ui.core.permissions import may_know_kind
+from console.ui.core.requests import ConsoleRequest, is_fragment
+from console.ui.core.statuses import status_response, wants_status
+from console.ui.core.text import escape_invisible
+from console.ui.navigation.page_frame import theme_of
+from console.ui.navigation.page_routes import find_kind
 
 TITLES: dict[int, str | Promise] = {
     400: gettext_lazy("Bad request"),

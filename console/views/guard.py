@@ -8,10 +8,10 @@ from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from console.ui.access import Access, NoAccess, require_access
-from console.ui.clusters import Cluster, clusters
-from console.ui.http import ConsoleRequest
-from console.ui.statuses import status_response, wants_status
+from console.ui.core.access import Access, NoAccess, require_access
+from console.ui.core.clusters import Cluster, clusters
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.statuses import status_response, wants_status
 
 #: Methods without side effects (RFC 9110, section 9.2.1).
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})

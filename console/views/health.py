@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 from console.kube.factory import UnknownKind
 from console.kube.gvr import GVR
 from console.kube.runtime import Runtime
-from console.ui.clusters import clusters
+from console.ui.core.clusters import clusters
 
 
 @require_safe

@@ -17,20 +17,20 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from console.audit.trail import AuditAction as Recorded
-from console.history.keeping import RecordedChange, change_of, changes_of, store_change
+from console.history.store import RecordedChange, change_of, changes_of, store_change
 from console.kube.apply import Manifest
 from console.kube.errors import ApiError
 from console.kube.gvr import Key, ObjectReference
 from console.kube.store import Entry
-from console.ui.access import Access
-from console.ui.actions import ActionContext
-from console.ui.difference import Difference, manifest_difference
-from console.ui.editing import editable
-from console.ui.kind import ResourceKind
-from console.ui.places import DetailRoute
-from console.ui.reading import cached_entry
-from console.ui.text import escape_invisible
-from console.ui.threads import in_thread
+from console.ui.core.access import Access
+from console.ui.core.actions import ActionContext
+from console.ui.core.kind import ResourceKind
+from console.ui.core.object_source import cached_entry
+from console.ui.core.text import escape_invisible
+from console.ui.core.threads import in_thread
+from console.ui.editing.diff import Difference, manifest_difference
+from console.ui.editing.manifest import editable
+from console.ui.navigation.page_routes import DetailRoute
 
 #: Maximum digits of a change's number.
 MAX_DIGITS = 15

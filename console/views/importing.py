@@ -14,24 +14,30 @@ from typing import Any, Literal
 from django.utils.translation import gettext as _
 
 from console.audit.trail import AuditUnavailable, record, request_action
+from console.kube.api_discovery import CreatableType, creatable_types
 from console.kube.apply import Manifest
 from console.kube.client import UserClient
 from console.kube.errors import ApiError, NotFound, Unavailable
 from console.kube.gvr import GVR, Key
-from console.kube.served import CreatableType, creatable_types
-from console.ui.access import Access
-from console.ui.actions import Permission
-from console.ui.decisions import Denied
-from console.ui.editing import ManifestProblem, unresolved_masks
-from console.ui.http import ConsoleRequest
-from console.ui.imports import ImportItem, ObjectRef, defined_types, dependencies_of, in_order
-from console.ui.kind import ResourceKind
-from console.ui.links import object_url
-from console.ui.states import denied_text
-from console.ui.text import escape_invisible
+from console.ui.core.access import Access
+from console.ui.core.actions import Permission
+from console.ui.core.kind import ResourceKind
+from console.ui.core.links import object_url
+from console.ui.core.permissions import Denied
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.text import escape_invisible
+from console.ui.editing.imports import (
+    ImportItem,
+    ObjectRef,
+    defined_types,
+    dependencies_of,
+    in_order,
+)
+from console.ui.editing.manifest import ManifestProblem, unresolved_masks
+from console.ui.fragments.empty_states import denied_text
 from console.views import problems
-from console.views.deciding import PermissionsUnconfirmed, check_permission
-from console.views.lineproblems import is_caused_by_text, line_problems
+from console.views.authorization import PermissionsUnconfirmed, check_permission
+from console.views.line_problems import is_caused_by_text, line_problems
 
 #: Seconds to wait until a newly defined custom resource is served, and seconds between two checks.
 SERVED_TIMEOUT, SERVED_POLL_SECONDS = 10.0, 0.2

@@ -20,26 +20,26 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
 from django.views.decorators.debug import sensitive_post_parameters
 
-from console.drafts import keeping as drafts
+from console.drafts import store as drafts
 from console.kube.gvr import GVR
-from console.ui.access import Access
-from console.ui.clusters import Cluster
-from console.ui.creating import skeleton
-from console.ui.decisions import may_know_kind
-from console.ui.editing import InvalidManifest, ManifestProblem
-from console.ui.forms import ConsoleForm, TextField
-from console.ui.http import ConsoleRequest
-from console.ui.imports import MOST, read_items
-from console.ui.links import import_draft_url, import_url, openapi_url
-from console.ui.places import find_kind
-from console.ui.statuses import status_object, status_response, success_object, wants_status
-from console.ui.threads import in_thread
-from console.views import drafting
+from console.ui.core.access import Access
+from console.ui.core.clusters import Cluster
+from console.ui.core.links import import_draft_url, import_url, openapi_url
+from console.ui.core.permissions import may_know_kind
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.statuses import status_object, status_response, success_object, wants_status
+from console.ui.core.threads import in_thread
+from console.ui.editing.creating import skeleton
+from console.ui.editing.imports import MOST, read_items
+from console.ui.editing.manifest import InvalidManifest, ManifestProblem
+from console.ui.forms.forms import ConsoleForm, TextField
+from console.ui.navigation.page_routes import find_kind
+from console.views import draft_responses
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.importing import CreationResult, create_objects
 from console.views.page import page
-from console.views.undoing import UndoResult, parse_created_objects, undo, undo_offer
+from console.views.undo import UndoResult, parse_created_objects, undo, undo_offer
 
 STEPS = frozenset({"review", "create", "edit"})
 #: Maximum characters of a namespace name (RFC 1123, section 2.1).
@@ -100,7 +100,7 @@ async def import_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse
 
     `review` validates each document with a dry run, `create` creates the objects, `edit` shows
     the text again, and `discard` deletes the draft. `?draft=continue` loads the draft. `undo`
-    deletes the objects in `made`, a JSON list of `console.views.undoing.CreatedObjectData`.
+    deletes the objects in `made`, a JSON list of `console.views.undo.CreatedObjectData`.
     """
     given = request.POST if request.method == "POST" else request.GET
     asked = ImportRequest(request, access_of(request), ImportForm(given))
@@ -114,14 +114,14 @@ async def import_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse
 async def import_draft(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """POST (`text`, `namespace`, `version`) saves the draft and returns its new version."""
     asked = ImportRequest(request, access_of(request), ImportForm(request.POST))
-    version, text = drafting.submitted_version(request), request.POST.get("text", "")
+    version, text = draft_responses.submitted_version(request), request.POST.get("text", "")
     if version is None or len(text) > MOST:
         return _incomplete(asked)
     try:
         found = await _keep(replace(asked, version=version), text.replace("\r\n", "\n"))
     except drafts.DraftConflict:
-        return drafting.draft_conflict()
-    return drafting.draft_saved(found.version)
+        return draft_responses.draft_conflict()
+    return draft_responses.draft_saved(found.version)
 
 
 async def _keep(asked: ImportRequest, text: str) -> ImportRequest:
@@ -157,7 +157,7 @@ async def _post(asked: ImportRequest) -> HttpResponse:
     if step == "discard":
         await sync_to_async(drafts.delete_draft)(asked.draft)
         return HttpResponseRedirect(asked.url)
-    version = drafting.submitted_version(asked.request)
+    version = draft_responses.submitted_version(asked.request)
     if step not in STEPS or "text" not in asked.request.POST or version is None:
         return _incomplete(asked)
     asked = replace(asked, version=version)
@@ -202,7 +202,7 @@ async def _undo(asked: ImportRequest) -> HttpResponse:
     context = {
         "title": _("Undo"),
         "import_url": asked.url,
-        "version": drafting.submitted_version(asked.request) or 0,
+        "version": draft_responses.submitted_version(asked.request) or 0,
         "text": post.get("text", ""),
         "namespace": post.get("namespace", ""),
         "results": results,
@@ -281,7 +281,7 @@ def _page(
         "draft_url": import_draft_url(asked.access.cluster.name),
         "kept": asked.kept,
         "other": asked.other,
-        "newer": drafting.draft_conflict_text(),
+        "newer": draft_responses.draft_conflict_text(),
         "most": MOST,
     }
     return render(asked.request, "console/import.html", context, status=status)

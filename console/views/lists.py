@@ -12,21 +12,20 @@ from django.utils.translation import gettext as _
 from console.kube.factory import UnknownKind
 from console.kube.gvr import NAMESPACES
 from console.kube.informer import Informer
-from console.ui.access import Access
-from console.ui.clusters import Cluster
-from console.ui.decisions import Denied, may_know_kind
-from console.ui.export import FORMATS, exported_slice, stream
-from console.ui.fragments import is_fragment, vary_on_htmx
-from console.ui.http import ConsoleRequest
-from console.ui.nav import update_counts
-from console.ui.pages import render_page as whole_page
-from console.ui.places import find_kind
-from console.ui.projects import known_namespaces
-from console.ui.reading import TooManyProjects, open_loaded_source, truncated_at
-from console.ui.selection import ListQuery, select_async
-from console.ui.statuses import status_response
-from console.ui.table import Table, build_table, denied_table, invalid_query_table, shown_part
-from console.ui.viewspec import FieldError, ViewSpec
+from console.ui.core.access import Access
+from console.ui.core.clusters import Cluster
+from console.ui.core.object_source import TooManyProjects, open_loaded_source, truncated_at
+from console.ui.core.permissions import Denied, may_know_kind
+from console.ui.core.requests import ConsoleRequest, is_fragment, vary_on_htmx
+from console.ui.core.statuses import status_response
+from console.ui.fragments.placeholders import render_page as whole_page
+from console.ui.lists.export import FORMATS, exported_slice, stream
+from console.ui.lists.selection import ListQuery, select_async
+from console.ui.lists.table import Table, build_table, denied_table, invalid_query_table, shown_part
+from console.ui.lists.viewspec import FieldError, ViewSpec
+from console.ui.navigation.nav import update_counts
+from console.ui.navigation.page_routes import find_kind
+from console.ui.navigation.projects import known_namespaces
 from console.views.errors import RETRY_AFTER
 from console.views.guard import access_of
 from console.views.page import page
@@ -37,7 +36,7 @@ FIRST_LIST_WAIT = 2.0
 
 @page("GET", formats=tuple(FORMATS))
 async def list_page(request: ConsoleRequest, cluster: Cluster, resource: str) -> HttpResponseBase:
-    """GET /clusters/{cluster}/{resource}, with the query of `console.ui.viewspec`, and `format`."""
+    """GET /clusters/{cluster}/{resource}, with the query of `console.ui.lists.viewspec`, and `format`."""
     kind = find_kind(cluster, resource)
     if kind is None:
         raise Http404

@@ -1,12 +1,12 @@
-"""Prometheus metrics. Doesn't use sign-in: see `console.metrics.readers`."""
+"""Prometheus metrics. Doesn't use sign-in: see `console.metrics.access`."""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
+from console.metrics.access import may_read
 from console.metrics.families import ConsoleCollector
-from console.metrics.readers import may_read
 
 #: Does not reveal whether the address or the token was wrong.
 REFUSAL = (

@@ -12,9 +12,9 @@ from django.utils.cache import get_conditional_response
 from django.utils.translation import gettext as _
 
 from console.kube.openapi import document_hash, document_path, kind_schema
-from console.ui.clusters import Cluster
-from console.ui.http import ConsoleRequest
-from console.ui.shelf import LruCache
+from console.ui.core.clusters import Cluster
+from console.ui.core.lru_cache import LruCache
+from console.ui.core.requests import ConsoleRequest
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page

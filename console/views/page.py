@@ -14,14 +14,12 @@ from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
 from console.kube.factory import UnknownKind
 from console.kube.scopes import is_label
-from console.ui.decisions import Denied, NotLoaded, Refused
-from console.ui.docking import DOCK
-from console.ui.following import LivePage
-from console.ui.http import ConsoleRequest
-from console.ui.places import find_kind
-from console.ui.statuses import success_response, wants_status
+from console.ui.core.permissions import Denied, NotLoaded, Refused
+from console.ui.core.requests import DOCK, ConsoleRequest
+from console.ui.core.statuses import success_response, wants_status
+from console.ui.navigation.page_routes import LivePage, find_kind
 from console.views import problems
-from console.views.asking import workspace_denied_page
+from console.views.access_request import workspace_denied_page
 from console.views.denial import denied_page
 from console.views.errors import error_page, loading_page
 from console.views.guard import refuse_anonymous

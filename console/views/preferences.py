@@ -10,8 +10,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from console.ui.http import ConsoleRequest
-from console.ui.shell import THEME_COOKIE, THEMES
+from console.ui.core.requests import ConsoleRequest
+from console.ui.navigation.page_frame import THEME_COOKIE, THEMES
 from console.views.errors import error_page
 
 YEAR = 365 * 24 * 3600

@@ -16,9 +16,9 @@ from console.kube.errors import (
     TooManyRequests,
     Unavailable,
 )
-from console.ui.forms import ConsoleForm
-from console.ui.text import escape_invisible
-from console.ui.words import translate_message
+from console.ui.core.text import escape_invisible
+from console.ui.core.words import translate_message
+from console.ui.forms.forms import ConsoleForm
 
 Problem = ApiError | AuditUnavailable
 

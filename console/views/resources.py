@@ -11,15 +11,15 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.saved import pins
-from console.ui.access import Access
-from console.ui.clusters import Cluster
-from console.ui.decisions import may_know_kind, readable
-from console.ui.http import ConsoleRequest
-from console.ui.level import Level, level_of
-from console.ui.links import list_url
-from console.ui.nav import MOST, NavGroup, all_kinds, nav, update_counts
-from console.ui.shell import pins_in
-from console.ui.states import EmptyState
+from console.ui.core.access import Access
+from console.ui.core.clusters import Cluster
+from console.ui.core.links import list_url
+from console.ui.core.permissions import may_know_kind, readable
+from console.ui.core.requests import ConsoleRequest
+from console.ui.fragments.empty_states import EmptyState
+from console.ui.navigation.level import Level, level_of
+from console.ui.navigation.nav import MOST, NavGroup, all_kinds, nav, update_counts
+from console.ui.navigation.page_frame import pins_in
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page

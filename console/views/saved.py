@@ -17,19 +17,17 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from console.saved import book
-from console.saved.book import MAX_VIEWS, NameTaken, TooManyViews, ViewOwner
+from console.saved import service
 from console.saved.models import MAX_NAME, MAX_QUERY, SavedView, Sharing
-from console.ui.access import Access
-from console.ui.clusters import clusters
-from console.ui.decisions import Denied, may_know_kind, readable
-from console.ui.fragments import is_fragment, vary_on_htmx
-from console.ui.http import ConsoleRequest
-from console.ui.links import list_url
-from console.ui.nav import update_counts
-from console.ui.places import ListRoute, find_kind, resolve_list
-from console.ui.platform import may_change_everything
-from console.ui.states import EmptyState
+from console.saved.service import MAX_VIEWS, NameTaken, TooManyViews, ViewOwner
+from console.ui.core.access import Access, may_change_everything
+from console.ui.core.clusters import clusters
+from console.ui.core.links import list_url
+from console.ui.core.permissions import Denied, may_know_kind, readable
+from console.ui.core.requests import ConsoleRequest, is_fragment, vary_on_htmx
+from console.ui.fragments.empty_states import EmptyState
+from console.ui.navigation.nav import update_counts
+from console.ui.navigation.page_routes import ListRoute, find_kind, resolve_list
 from console.views.denial import denied_page
 from console.views.errors import error_page
 from console.views.guard import access_in, access_of
@@ -94,7 +92,7 @@ async def saved_views(request: ConsoleRequest) -> HttpResponse:
 
 async def _shown(request: ConsoleRequest, place: ListRoute, reader: ViewOwner) -> HttpResponse:
     spec = place.spec.with_page(1)
-    found = await sync_to_async(book.views_of)(reader, spec.cluster, place.kind.segment)
+    found = await sync_to_async(service.views_of)(reader, spec.cluster, place.kind.segment)
     views = [_link(view, reader, spec.query) for view in found]
     context: dict[str, Any] = {
         "kind": place.kind.view,
@@ -113,7 +111,7 @@ async def _all_shown(request: ConsoleRequest, access: Access) -> HttpResponse:
     reader = ViewOwner(request.account or "", may_change_everything(access))
     groups: list[ViewGroup] = []
     for cluster in clusters:
-        found = await sync_to_async(book.all_views)(reader, cluster.name)
+        found = await sync_to_async(service.all_views)(reader, cluster.name)
         groups += _groups(found, reader, access_in(request, cluster))
     await update_counts(access.cluster)
     context = {
@@ -200,7 +198,7 @@ async def _save(request: ConsoleRequest, place: ListRoute, reader: ViewOwner) ->
     if sharing not in (Sharing.OWN, *((Sharing.PLATFORM,) if reader.manages else ())):
         return error_page(request, 403, _("You don't have permission to share views."))
     try:
-        await sync_to_async(book.save)(
+        await sync_to_async(service.save)(
             reader, Sharing(sharing), spec.cluster, place.kind.segment, name, spec.query
         )
     except TooManyViews:
@@ -235,11 +233,11 @@ async def change_view(request: ConsoleRequest, number: int) -> HttpResponse:
 def _change(reader: ViewOwner, number: int, action: str, name: str) -> bool:
     match action:
         case "rename":
-            return book.rename(reader, number, name)
+            return service.rename(reader, number, name)
         case "delete":
-            return book.delete_view(reader, number)
+            return service.delete_view(reader, number)
         case "open" | "unopen":
-            return book.set_default(reader, number, opens=action == "open")
+            return service.set_default(reader, number, opens=action == "open")
     return False
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 
 from devcluster.crud import Objects
+from devcluster.errors import StatusError
 from devcluster.objects import Obj, meta
-from devcluster.statuses import StatusError
 from devcluster.store import Change, Record
-from devcluster.writes import Deletion, Mutation, Write
+from devcluster.write_options import Deletion, Mutation, Write
 
 
 class Controller:

@@ -10,7 +10,7 @@ from typing import Any
 
 from console.kube.selectors import Requirement
 from devcluster.controllers.base import Controller
-from devcluster.controllers.podtools import conditions_with, is_ready
+from devcluster.controllers.pods import conditions_with, is_ready
 from devcluster.objects import Obj, controller_of, dicts, dig, meta, parse_time, timestamp
 from devcluster.store import Change, Record
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from devcluster.controllers.base import Controller
-from devcluster.controllers.podtools import count_ready, is_active, is_ready, new_pod, template_hash
+from devcluster.controllers.pods import count_ready, is_active, is_ready, new_pod, template_hash
 from devcluster.controllers.revisions import sync_revisions
 from devcluster.controllers.scheduling import tolerates
 from devcluster.objects import Obj, dig, meta

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from devcluster.controllers.base import Controller
-from devcluster.customs import CLEANUP, CRDS
+from devcluster.custom_types import CLEANUP, CRDS
 from devcluster.objects import holds, meta
 from devcluster.store import Change
 

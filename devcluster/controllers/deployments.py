@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from math import ceil, floor
 
 from devcluster.controllers.base import Controller
-from devcluster.controllers.podtools import conditions_with, owner_reference, template_hash
+from devcluster.controllers.pods import conditions_with, owner_reference, template_hash
 from devcluster.objects import Obj, clone, dicts, dig, labels_of, meta, parse_time, timestamp
 from devcluster.store import Record
-from devcluster.writes import Mutation
+from devcluster.write_options import Mutation
 
 _SETS = "replicasets.apps"
 _HASH = "pod-template-hash"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from devcluster.controllers.base import Controller
-from devcluster.controllers.podtools import is_active, is_ready, owner_reference
+from devcluster.controllers.pods import is_active, is_ready, owner_reference
 from devcluster.objects import Obj, dicts, dig, meta
 from devcluster.store import Change, Record
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from devcluster.controllers.base import Controller
+from devcluster.errors import StatusError
 from devcluster.objects import Obj, dig, meta, parse_time, timestamp
-from devcluster.statuses import StatusError
 from devcluster.store import Change
 
 _KEPT = timedelta(hours=1)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from devcluster.controllers.base import Controller, reference_to
 from devcluster.controllers.cron import next_time
-from devcluster.controllers.podtools import (
+from devcluster.controllers.pods import (
     conditions_with,
     count_ready,
     is_active,

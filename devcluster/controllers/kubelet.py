@@ -14,7 +14,8 @@ from math import inf
 
 from devcluster.controllers.base import Controller
 from devcluster.controllers.behaviour import Behaviour, behaviour_of
-from devcluster.controllers.containers import (
+from devcluster.controllers.events import Recorder
+from devcluster.controllers.pod_lifecycle import (
     crashed_status,
     debug_started_status,
     ended_status,
@@ -26,8 +27,7 @@ from devcluster.controllers.containers import (
     waiting_status,
     with_completed_init_containers,
 )
-from devcluster.controllers.events import Recorder
-from devcluster.controllers.podtools import is_ready, phase
+from devcluster.controllers.pods import is_ready, phase
 from devcluster.crud import Objects
 from devcluster.objects import Obj, dicts, dig, meta, parse_time, timestamp
 from devcluster.store import Change, Record, Store
@@ -73,7 +73,7 @@ class PodAddresses:
 class Kubelet(Controller):
     """Pod lifecycle controller.
 
-    With `hurry`, short steps run immediately. It is used to create the sample data.
+    With `fast_forward`, short steps run immediately. It is used to create the sample data.
     """
 
     name, collection = "kubelet", "pods"

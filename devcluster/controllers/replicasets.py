@@ -2,9 +2,9 @@
 
 from devcluster.controllers.base import Controller
 from devcluster.controllers.events import Recorder
-from devcluster.controllers.podtools import count_ready, is_active, is_ready, new_pod
+from devcluster.controllers.pods import count_ready, is_active, is_ready, new_pod
+from devcluster.errors import StatusError
 from devcluster.objects import Obj, dig, meta
-from devcluster.statuses import StatusError
 from devcluster.store import Record
 
 # Maximum number of pods created in one step, as in Kubernetes. Each created pod triggers the next

@@ -1,7 +1,7 @@
 """Revision history of StatefulSets and DaemonSets, stored as ControllerRevisions."""
 
 from devcluster.controllers.base import Controller
-from devcluster.controllers.podtools import owner_reference
+from devcluster.controllers.pods import owner_reference
 from devcluster.objects import Obj, labels_of, meta
 from devcluster.store import Record
 

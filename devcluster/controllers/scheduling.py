@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from devcluster.controllers.base import Controller
 from devcluster.controllers.events import Recorder
-from devcluster.controllers.podtools import conditions_with, phase
+from devcluster.controllers.pods import conditions_with, phase
 from devcluster.crud import Objects
 from devcluster.objects import Obj, dicts, dig, timestamp
 from devcluster.quantities import parse_quantity

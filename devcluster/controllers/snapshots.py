@@ -11,7 +11,7 @@ from devcluster.controllers.base import Controller, reference_to
 from devcluster.objects import Obj, dig, meta, timestamp
 from devcluster.quantities import parse_quantity
 from devcluster.store import Change, Record, key_of
-from devcluster.volumes import CLAIMS, DRIVER, SNAPSHOT_GROUP, SNAPSHOTS
+from devcluster.volume_validation import CLAIMS, DRIVER, SNAPSHOT_GROUP, SNAPSHOTS
 
 _CLASSES = f"volumesnapshotclasses.{SNAPSHOT_GROUP}"
 _CONTENTS = f"volumesnapshotcontents.{SNAPSHOT_GROUP}"

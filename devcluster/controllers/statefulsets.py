@@ -1,7 +1,7 @@
 """StatefulSet controller: ordered pods with stable names and their own volumes."""
 
 from devcluster.controllers.base import Controller
-from devcluster.controllers.podtools import count_ready, is_ready, new_pod, phase, template_hash
+from devcluster.controllers.pods import count_ready, is_ready, new_pod, phase, template_hash
 from devcluster.controllers.replicasets import BURST
 from devcluster.controllers.revisions import sync_revisions
 from devcluster.objects import Obj, clone, dicts, dig, meta

@@ -7,7 +7,7 @@ from devcluster.controllers.base import Controller, reference_to
 from devcluster.objects import Obj, dig, meta
 from devcluster.quantities import parse_quantity
 from devcluster.store import Change, Record, key_of
-from devcluster.volumes import CLAIMS, CLASSES, DRIVER, SNAPSHOTS
+from devcluster.volume_validation import CLAIMS, CLASSES, DRIVER, SNAPSHOTS
 
 _VOLUMES = "persistentvolumes"
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from devcluster.errors import Cause, bad_request, forbidden_value, invalid, invalid_value
 from devcluster.objects import parse_time
 from devcluster.options import is_true, number
-from devcluster.statuses import Cause, bad_request, forbidden_value, invalid, invalid_value
 
 _FRACTION = re.compile(r"\.\d+")
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from devcluster.errors import StatusError, bad_request
 from devcluster.logs.options import nanoseconds
 from devcluster.objects import Obj, dicts, dig, meta, parse_time
-from devcluster.statuses import StatusError, bad_request
 
 #: Pod annotations: the number of log lines per second, and a text that is logged at the start.
 RATE_ANNOTATION, TEXT_ANNOTATION = "devcluster/lines-per-second", "devcluster/log"

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from devcluster.controllers.behaviour import ANNOTATION, IMAGE_ANNOTATION
 from devcluster.objects import Obj
-from devcluster.sample.cast import WORKSPACES
 from devcluster.sample.catalog import Workload, catalog
+from devcluster.sample.workspaces import WORKSPACES
 
 COLLECTIONS = {
     "Deployment": "deployments.apps",

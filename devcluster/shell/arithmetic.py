@@ -19,7 +19,9 @@ _LONGEST = 500
 
 
 def evaluate(text: str, value_of: Callable[[str], str]) -> int:
-    """Evaluate an expression. Raise `ProgramError` for a syntax error. Variables without a number are 0."""
+    """Evaluate an expression. Raise `ProgramError` for a syntax error. Variables without a number
+    are 0.
+    """
     tokens: list[str] = []
     at = 0
     text = text.strip()

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 from devcluster.shell.builtins import BUILTINS
-from devcluster.shell.conversation import run_interactive
 from devcluster.shell.files import absolute
+from devcluster.shell.interactive import run_interactive
 from devcluster.shell.interpreter import Shell
 from devcluster.shell.processes import Process, Program, ProgramError
 from devcluster.shell.programs.conditions import CONDITIONS
-from devcluster.shell.programs.machine import SYSTEM
-from devcluster.shell.programs.places import FILES
+from devcluster.shell.programs.files import FILES
+from devcluster.shell.programs.system import SYSTEM
 from devcluster.shell.programs.texts import TEXTS
 
 

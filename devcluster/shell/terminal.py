@@ -96,7 +96,7 @@ class Terminal:
             self._history = None
 
     def interrupt(self) -> None:
-        """Raise `LineInterrupted` in the waiting `ask` call."""
+        """Raise `LineInterrupted` in the waiting `read_line` call."""
         self._interrupted = True
         self._more.set()
 

@@ -9,12 +9,12 @@ from devcluster.objects import Obj, dig, meta, parse_time
 from devcluster.shell.files import Binary, Device, File, Files, Folder, Node, Volume
 from devcluster.shell.images import SHELLS, Image, image_named
 from devcluster.shell.processes import Container, User
-from devcluster.shell.programs.machine import MEMORY, PROCESSORS, RELEASE, VERSION
+from devcluster.shell.programs.system import MEMORY, PROCESSORS, RELEASE, VERSION
 from devcluster.shell.shells import PROGRAMS
 from devcluster.store import Store
 from devcluster.streams.environment import environment_of, hostname_of
+from devcluster.streams.mounts import Mounts
 from devcluster.streams.targets import TargetContainer, running_container
-from devcluster.streams.volumes import Mounts
 
 # Maximum number of containers in memory. Changes in least recently used containers are lost.
 _KEPT = 50

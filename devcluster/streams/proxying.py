@@ -8,13 +8,13 @@ from collections.abc import Iterator
 
 from aiohttp import web
 
-from devcluster.calls import Request
-from devcluster.controllers.podtools import is_ready
+from devcluster.controllers.pods import is_ready
 from devcluster.crud import Objects
+from devcluster.errors import StatusError, bad_request, method_not_allowed
 from devcluster.logs.runs import declared_containers
 from devcluster.objects import Obj, dicts, dig
 from devcluster.requestinfo import RequestInfo
-from devcluster.statuses import StatusError, bad_request, method_not_allowed
+from devcluster.requests import Request
 from devcluster.store import Record
 from devcluster.streams.pages import listening_container, page_response
 from devcluster.streams.targets import pod_on_node, port_number

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from devcluster.errors import bad_request
 from devcluster.logs.runs import declared_containers, status_of
 from devcluster.objects import Obj, dig, meta
-from devcluster.statuses import bad_request
 from devcluster.store import Record
 
 

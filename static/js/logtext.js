@@ -1,4 +1,4 @@
-// Converts terminal output to text that is safe to display, like `console/logs/colours.py`. SGR sequences
+// Converts terminal output to text that is safe to display, like `console/logs/ansi.py`. SGR sequences
 // become CSS classes of a fixed set. All other escape sequences are removed with their content. Other
 // invisible characters are shown as code points.
 

@@ -18,7 +18,7 @@ const QUIET = 400;
 /** Maximum milliseconds for a full parse. */
 const PARSE = 2000;
 
-// ---- invisible characters are shown as code points, as in `console.ui.text.escape_invisible`
+// ---- invisible characters are shown as code points, as in `console.ui.core.text.escape_invisible`
 
 const UNSEEN = /(?![\t\n])\p{C}|(?! )\p{Z}/u;
 const codePoint = (code) => `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;

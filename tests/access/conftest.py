@@ -30,7 +30,7 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.accounts.conftest import HASH, Browser, _site, browser, clock
 from tests.informers import preloaded
 from tests.rbac.fakes import FakeConsole

@@ -23,8 +23,8 @@ from console.kube.gvr import (
     USERS,
 )
 from console.kube.informer import Freshness
-from console.ui.clusters import clusters
-from rbac.current import create_cluster
+from console.ui.core.clusters import clusters
+from rbac.process_clusters import create_cluster
 from tests.access.conftest import IAM, READ, Browser
 from tests.access.test_new_users import NEW, bindings_of, made, offered
 from tests.access.test_rights import group, group_binding

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.template.loader import render_to_string
 
-from access.rights.views import RoleRow
+from access.rights.views import AssignedRoleRow
 from console.kube.errors import Forbidden
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -73,7 +73,9 @@ async def test_permission_check_access(who: str, path: str, code: int) -> None:
 
 def test_names_of_roles_without_a_page_do_not_wrap_per_letter() -> None:
     """Names break at any character: next to a wide text, each letter would be on a separate line."""
-    link = RoleRow("Cluster", "system:discovery", "", "", "", "binding", ("view everything",))
+    link = AssignedRoleRow(
+        "Cluster", "system:discovery", "", "", "", "binding", ("view everything",)
+    )
     text = render_to_string("access/rights/_held.html", {"links": [link]})
     assert '<span class="full"><span class="stem">system:discovery</span></span>' in text
 

@@ -23,8 +23,8 @@ from console.kube.gvr import (
     WORKSPACE_ROLES,
 )
 from console.kube.identity import Identity
-from console.ui.clusters import clusters
-from console.ui.places import PageRoute, resolve_page
+from console.ui.core.clusters import clusters
+from console.ui.navigation.page_routes import PageRoute, resolve_page
 from tests.access.conftest import IAM, READ, Browser
 from tests.rbac.fakes import without_version
 from tests.rbac.objects import (

@@ -21,7 +21,7 @@ from console.kube.gvr import (
     USERS,
     WORKSPACE_ROLE_BINDINGS,
 )
-from console.ui.clusters import clusters
+from console.ui.core.clusters import clusters
 from tests.access.conftest import IAM, Browser
 from tests.access.test_roles import signed_in, text_of, writes
 from tests.accounts.conftest import HASH, ORIGIN

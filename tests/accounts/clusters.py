@@ -31,7 +31,7 @@ from console.management.commands._installing import install_into
 from devcluster.server import DevCluster
 from rbac.authorizer import SOURCES
 from rbac.controllers import FACTORIES
-from rbac.current import set_host_cluster
+from rbac.process_clusters import set_host_cluster
 from tests.accounts.conftest import PASSWORD
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually

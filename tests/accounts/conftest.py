@@ -36,7 +36,7 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.informer import Informer
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.rbac.fakes import FakeConsole, MovableClock
 from tests.rbac.objects import admin_role, admins, binding, user

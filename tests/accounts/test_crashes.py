@@ -11,12 +11,12 @@ import pytest
 
 from accounts.kubeconfigs.certificates import expires, is_certificate_for, make_key, renew_before
 from accounts.kubeconfigs.csr import CSRReconciler
-from accounts.kubeconfigs.keeping import KubeconfigStore
 from accounts.kubeconfigs.kubeconfig import (
     ASKED_ANNOTATION,
     KubeconfigReconciler,
     signing_request,
 )
+from accounts.kubeconfigs.storage import KubeconfigStore
 from accounts.protection.retention import LoginRecordReconciler
 from accounts.signin.passwords import is_hash
 from accounts.users.finalizer import UserFinalizer

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from accounts.kubeconfigs.keeping import KubeconfigStore, StoredKubeconfig
+from accounts.kubeconfigs.storage import KubeconfigStore, StoredKubeconfig
 from accounts.users.finalizer import LOOK_AGAIN, UserFinalizer
 from accounts.users.reconciler import FINALIZER
 from console.kube.controller import Request, Result

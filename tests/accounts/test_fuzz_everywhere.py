@@ -16,7 +16,7 @@ from asgiref.sync import sync_to_async
 from django.urls import get_resolver
 from pytest_django import Settings
 
-from accounts.mfa import register, totp
+from accounts.mfa import factors, totp
 from accounts.models import FailedAttempts, Grant, NamedToken, SecondFactor, SignIn
 from console.audit.models import AuditRecord
 from console.kube.gvr import USERS
@@ -162,7 +162,7 @@ async def test_hostile_input_everywhere(
     if who == "owing":
         secret = totp.new_secret()
         code = App(secret, clock).code()
-        assert await sync_to_async(register.enable)("alice", "uid-alice", secret, code, clock.now())
+        assert await sync_to_async(factors.enable)("alice", "uid-alice", secret, code, clock.now())
     if name:
         await browser.login(name)
     users = {name: dict(found) for name, found in runtime.console.of(USERS).items()}

@@ -20,9 +20,9 @@ from accounts.models import FailedAttempts
 from accounts.protection.records import Origin, origin_of
 from accounts.signin import passwords
 from console.audit.models import AuditRecord
-from console.edge import harden
 from console.kube.gvr import LOGIN_RECORDS
 from console.kube.informer import Informer
+from console.web.hardening import harden
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.oauth.clients import basic
 from tests.accounts.oauth.conftest import Config, Program, authorize_url

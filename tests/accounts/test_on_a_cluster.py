@@ -42,7 +42,7 @@ from console.kube.runtime import Runtime
 from console.kube.tokens import claims_of
 from console.management.commands._installing import install_into
 from rbac.controllers import FACTORIES
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.accounts.conftest import PASSWORD
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually

@@ -10,8 +10,8 @@ from accounts.signin.presence import find_session, is_signed_in, session_presenc
 from console.kube.gvr import PODS, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.ui.clusters import clusters
-from console.ui.presence import UserSession
+from console.ui.core.clusters import clusters
+from console.ui.core.requests import UserSession
 from tests.accounts.conftest import HASH, Browser
 from tests.accounts.named.test_tokens import config, make
 from tests.informers import bring

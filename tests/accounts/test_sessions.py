@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls.converters import IntConverter
 
-from accounts.protection.endings import ENDED_ANNOTATION
+from accounts.protection.revocation import ENDED_ANNOTATION
 from accounts.public import PUBLIC_ROUTES
 from accounts.signin import session_rows
 from console.kube.gvr import USERS

@@ -12,7 +12,7 @@ from accounts.signin.asgi import SessionAuthMiddleware
 from console.kube.gvr import PODS, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.ui.clusters import clusters
+from console.ui.core.clusters import clusters
 from tests.accounts.conftest import HASH, ORIGIN, Browser
 from tests.informers import bring
 from tests.rbac.objects import user

@@ -12,23 +12,23 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from accounts.federation.signout import end_sessions
-from accounts.mfa import register as factors
+from accounts.mfa import factors as factors
 from accounts.mfa import totp
 from accounts.models import AccessToken, FailedAttempts, Grant, ProviderSession, SignIn
-from accounts.oauth import register
+from accounts.oauth import grants
+from accounts.oauth.grants import CodeParameters, Issued
 from accounts.oauth.holders import Holder, holder_of
 from accounts.oauth.options import options
-from accounts.oauth.register import CodeParameters, Issued
-from accounts.protection import attempts, signins
+from accounts.protection import attempts, browser_sessions
 from accounts.providers.base import EndedSessions
 from accounts.signin import sessions
-from console.history import keeping as history
+from console.history import store as history
 from console.history.models import ObjectChange
-from console.kube.current import get_runtime
 from console.kube.gvr import PODS, USERS, Key, ObjectReference
-from console.operations import keeping as operations
+from console.kube.host_runtime import get_runtime
+from console.operations import store as operations
 from console.operations.models import Operation
-from console.saved import book
+from console.saved import service
 from console.saved.models import SavedView, Sharing
 from tests.accounts.oauth.conftest import CALLBACK, Config, config
 
@@ -76,7 +76,7 @@ def client() -> Any:
 
 
 def issued() -> Issued:
-    return register.sign_in(alice(), client(), "openid", NOW)
+    return grants.sign_in(alice(), client(), "openid", NOW)
 
 
 def to_sign_in() -> Act:
@@ -85,13 +85,13 @@ def to_sign_in() -> Act:
 
 
 def to_use_a_code() -> Act:
-    code = register.make_code(alice(), client(), CodeParameters(CALLBACK, "openid"), NOW, NOW)
-    return lambda: register.use_code(code, client(), CALLBACK, "", NOW)
+    code = grants.make_code(alice(), client(), CodeParameters(CALLBACK, "openid"), NOW, NOW)
+    return lambda: grants.use_code(code, client(), CALLBACK, "", NOW)
 
 
 def to_use_a_refresh_token() -> Act:
     token = issued().refresh_token
-    return lambda: register.use_refresh(token, client(), "", NOW)
+    return lambda: grants.use_refresh(token, client(), "", NOW)
 
 
 def to_forget_tokens() -> Act:
@@ -101,7 +101,7 @@ def to_forget_tokens() -> Act:
     kept = Grant.objects.latest("pk").pk
     Grant.objects.filter(pk=kept).update(expires=LATER + timedelta(days=1))
     AccessToken.objects.filter(grant=kept).update(expires=NOW)
-    return lambda: register.discard_expired(LATER)
+    return lambda: grants.discard_expired(LATER)
 
 
 def code_of(secret: bytes) -> str:
@@ -137,12 +137,12 @@ def to_follow_a_session() -> Act:
 
 def to_end_sessions() -> Act:
     signed_in("one", "two")
-    return lambda: signins.end_all_sessions("alice")
+    return lambda: browser_sessions.end_all_sessions("alice")
 
 
 def to_forget_sessions() -> Act:
     signed_in("one", "two")
-    return lambda: signins.discard_expired(LATER)
+    return lambda: browser_sessions.discard_expired(LATER)
 
 
 def to_end_sessions_of_a_provider() -> Act:
@@ -152,13 +152,13 @@ def to_end_sessions_of_a_provider() -> Act:
 
 
 def to_choose_a_view() -> Act:
-    reader = book.ViewOwner("alice")
+    reader = service.ViewOwner("alice")
     one, other = (
-        book.save(reader, Sharing.OWN, "host", "pods", name, f"q={name}") for name in "ab"
+        service.save(reader, Sharing.OWN, "host", "pods", name, f"q={name}") for name in "ab"
     )
-    book.set_default(reader, one.pk, opens=True)
+    service.set_default(reader, one.pk, opens=True)
     assert SavedView.objects.get(opens=True) == one
-    return lambda: book.set_default(reader, other.pk, opens=True)
+    return lambda: service.set_default(reader, other.pk, opens=True)
 
 
 def to_keep_a_change() -> Act:

@@ -4,7 +4,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from console.audit.source import client_address, is_trusted
+from console.audit.client_address import client_address, is_trusted
 
 PROXIES = (ip_network("10.0.0.0/8"), ip_network("fd00::/8"))
 

@@ -22,11 +22,11 @@ from console.kube.identity import Identity
 from console.kube.runtime import Runtime
 from console.live.scheduler import Scheduler
 from console.management.commands._installing import install_into
-from console.ui.clusters import HOST, Cluster, clusters
+from console.ui.core.clusters import HOST, Cluster, clusters
 from devcluster.server import DevCluster
 from rbac.authorizer import SOURCES
-from rbac.current import create_cluster, set_host_cluster, unset_host_cluster
-from rbac.liveaccess import LiveAccess
+from rbac.live_access import LiveAccess
+from rbac.process_clusters import create_cluster, set_host_cluster, unset_host_cluster
 from tests.devcluster.conftest import Api
 from tests.live.conftest import Browser
 from tests.rbac.objects import native_binding, native_role, rule, user
@@ -219,9 +219,9 @@ class PersonMiddleware:
 def _site(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.ALLOWED_HOSTS = ["testserver"]
     settings.MIDDLEWARE = [
-        "console.inline.InlineSessionMiddleware",
-        "console.inline.InlineLocaleMiddleware",
-        "console.inline.InlineMessageMiddleware",
+        "console.web.async_middleware.InlineSessionMiddleware",
+        "console.web.async_middleware.InlineLocaleMiddleware",
+        "console.web.async_middleware.InlineMessageMiddleware",
         "django_htmx.middleware.HtmxMiddleware",
         "tests.clusters.conftest.PersonMiddleware",
         "rbac.middleware.AccessMiddleware",

@@ -13,11 +13,11 @@ from random import Random
 import pytest
 
 from console.kube.gvr import USERS
-from console.ui.clusters import HOST, clusters
-from console.ui.kind import ResourceKind
-from console.ui.links import detail_url, list_url
-from console.ui.panels.standard import tabs_of
-from rbac.current import create_cluster, set_host_cluster, unset_host_cluster
+from console.ui.core.clusters import HOST, clusters
+from console.ui.core.kind import ResourceKind
+from console.ui.core.links import detail_url, list_url
+from console.ui.details.panels.standard import tabs_of
+from rbac.process_clusters import create_cluster, set_host_cluster, unset_host_cluster
 from tests.clusters.conftest import MEMBER, Person, told, without_picker
 from tests.depth import SEED, number
 from tests.leaks.world import ADMIN, CANARY, KINDS, Clusters, key_of, visible

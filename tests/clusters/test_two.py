@@ -15,7 +15,7 @@ from console.audit.models import AuditRecord
 from console.live.sharedviews import get_shared_views
 from console.metrics.families import ConsoleCollector
 from console.settings import MIDDLEWARE
-from console.ui.level import Level
+from console.ui.navigation.level import Level
 from tests.clusters.conftest import MEMBER, Part, Person, Socket, Two, told, without_picker
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.programs]

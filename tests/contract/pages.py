@@ -13,8 +13,8 @@ from console.kube.gvr import GVR, NAMESPACES, Key
 from console.kube.identity import Identity
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
-from console.ui.links import action_url, detail_url
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.links import action_url, detail_url
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.contract.client import Obj
 from tests.contract.cluster import Cluster
 from tests.contract.grants import Grants

@@ -7,17 +7,17 @@ from typing import Any, ClassVar
 
 import pytest
 
+from console.actions.workloads.rollouts import RESTARTED_ANNOTATION
 from console.audit.models import AuditRecord
 from console.kube.gvr import DEPLOYMENTS, NAMESPACES, Key
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
-from console.ui.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
-from console.ui.forms import ConsoleForm, TextField
-from console.ui.kind import ResourceKind
-from console.ui.kubectl import kubectl
-from console.ui.registry import kinds
-from console.ui.workloads.rollouts import RESTARTED_ANNOTATION
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.action_texts import kubectl
+from console.ui.core.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
+from console.ui.core.kind import ResourceKind
+from console.ui.core.registry import kinds
+from console.ui.forms.forms import ConsoleForm, TextField
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.grants import Grants, rule

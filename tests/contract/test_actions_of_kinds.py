@@ -11,8 +11,8 @@ from pytest_django import Settings
 
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, Key
 from console.kube.runtime import Runtime
-from console.ui.actions import Action, Link
-from console.ui.kind import ResourceKind, Scope
+from console.ui.core.actions import Action, Link
+from console.ui.core.kind import ResourceKind, Scope
 from tests.contract.client import Client
 from tests.contract.cluster import Cluster
 from tests.contract.grants import rule

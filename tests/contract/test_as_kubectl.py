@@ -15,9 +15,9 @@ from accounts.bootstrap import manifests
 from console.kube import gvr as types
 from console.kube.gvr import GVR
 from console.kube.runtime import Runtime
-from console.ui.actions import Action
-from console.ui.kind import ResourceKind
-from console.ui.registry import kinds
+from console.ui.core.actions import Action
+from console.ui.core.kind import ResourceKind
+from console.ui.core.registry import kinds
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster, Kubectl
 from tests.contract.crds import served

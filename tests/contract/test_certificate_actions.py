@@ -9,9 +9,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from console.actions.certificates import certificate_names
 from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, GVR, Key
 from console.kube.runtime import Runtime
-from console.ui.certificates import certificate_names
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.grants import rule

@@ -15,9 +15,9 @@ from console.audit.models import AuditRecord
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, NAMESPACES
 from console.kube.kubeconfig import ROLES, write_console_kubeconfig
 from console.kube.runtime import Runtime
-from console.ui.clusters import clusters
-from console.ui.columns import PrintedColumn
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.clusters import clusters
+from console.ui.lists.columns import PrintedColumn
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.crds import definition, establish, widget

@@ -13,16 +13,16 @@ import pytest_asyncio
 from django.utils import timezone
 
 from console.audit.models import AuditRecord
-from console.draining import running
+from console.draining import runner
 from console.draining.results import PodResult
-from console.draining.running import get_drains
+from console.draining.runner import get_drains
 from console.kube import client
 from console.kube.errors import Unavailable
 from console.kube.gvr import NODES, POD_DISRUPTION_BUDGETS, PODS, Key
+from console.kube.messages import Message
 from console.kube.runtime import Runtime
-from console.kube.sentences import Message
-from console.operations.keeping import STALE
 from console.operations.models import Operation, State
+from console.operations.store import STALE
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.grants import review, rule, user
@@ -57,8 +57,8 @@ def runtime(cluster: Cluster) -> Iterator[Runtime]:
 
 @pytest_asyncio.fixture(autouse=True)
 async def _no_drain_is_left(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
-    monkeypatch.setattr(running, "CHECK_SECONDS", 0.1)
-    monkeypatch.setattr(running, "RETRY_SECONDS", 0.3)
+    monkeypatch.setattr(runner, "CHECK_SECONDS", 0.1)
+    monkeypatch.setattr(runner, "RETRY_SECONDS", 0.3)
     yield
     # Stop all drains, as at process shutdown.
     await get_drains().interrupt()
@@ -205,10 +205,10 @@ async def test_only_a_few_evictions_are_requested_in_parallel(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The number of parallel evictions is limited, to protect kube-apiserver."""
-    monkeypatch.setattr(running, "MAX_CONCURRENT_EVICTIONS", 2)
-    ask, asking, most = running.DrainTask._ask, 0, 0
+    monkeypatch.setattr(runner, "MAX_CONCURRENT_EVICTIONS", 2)
+    ask, asking, most = runner.DrainTask._ask, 0, 0
 
-    async def counted(self: running.DrainTask, result: PodResult) -> None:
+    async def counted(self: runner.DrainTask, result: PodResult) -> None:
         nonlocal asking, most
         asking += 1
         most = max(most, asking)
@@ -217,7 +217,7 @@ async def test_only_a_few_evictions_are_requested_in_parallel(
         finally:
             asking -= 1
 
-    monkeypatch.setattr(running.DrainTask, "_ask", counted)
+    monkeypatch.setattr(runner.DrainTask, "_ask", counted)
     for _ in range(4):
         site.pod()
     await site.page().does(minutes="5")
@@ -371,7 +371,7 @@ async def test_stored_errors_do_not_depend_on_the_language(
     async def cut_off(*_: object) -> None:
         raise Unavailable(Message("The response from the Kubernetes API was incomplete"))
 
-    monkeypatch.setattr(running.DrainTask, "_ask", cut_off)
+    monkeypatch.setattr(runner.DrainTask, "_ask", cut_off)
     site.pod()
     await site.page().does(minutes="5")
     assert "The response from the Kubernetes API was incomplete" not in await site.says(
@@ -458,7 +458,7 @@ async def test_a_drain_stops_when_the_session_ends(
 
 
 async def test_a_drain_stops_after_its_timeout(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "MINUTE", 0.2)
+    monkeypatch.setattr(runner, "MINUTE", 0.2)
     kept = await _blocked(site)
     text = await site.says("Drain stopped because the timeout of 5 minutes was reached.")
     assert kept["metadata"]["name"] in text and "stays cordoned" in text

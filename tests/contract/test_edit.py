@@ -16,11 +16,11 @@ from console.audit import trail
 from console.audit.models import AuditRecord
 from console.kube.gvr import CONFIG_MAPS, DEPLOYMENTS, NAMESPACES, Key
 from console.kube.runtime import Runtime
-from console.ui.clusters import HOST, clusters
-from console.ui.clusters import Cluster as ConsoleCluster
-from console.ui.editing import MOST
-from console.ui.masking import MASK
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.clusters import HOST, clusters
+from console.ui.core.clusters import Cluster as ConsoleCluster
+from console.ui.core.manifests import MASK
+from console.ui.editing.manifest import MOST
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.crds import definition, establish, widget

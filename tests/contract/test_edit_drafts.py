@@ -8,8 +8,8 @@ import yaml
 
 from console.drafts.models import Draft
 from console.kube.runtime import Runtime
-from console.ui.editing import MOST
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.editing.manifest import MOST
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.contract.test_edit import (
     Form,
     Page,

@@ -14,10 +14,10 @@ from console.audit import trail
 from console.audit.models import AuditRecord
 from console.kube.gvr import BUILT_IN_GROUPS, CONFIG_MAPS, DEPLOYMENTS, NAMESPACES
 from console.kube.runtime import Runtime
-from console.ui.creating import skeleton
-from console.ui.kind import ResourceKind
-from console.ui.registry import kinds
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.kind import ResourceKind
+from console.ui.core.registry import kinds
+from console.ui.editing.creating import skeleton
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster, Kubectl
 from tests.contract.crds import definition, widget

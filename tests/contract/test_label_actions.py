@@ -12,7 +12,7 @@ import pytest
 from console.audit.models import AuditRecord
 from console.kube.gvr import CONFIG_MAPS, NAMESPACES, Key
 from console.kube.runtime import Runtime
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster, Kubectl
 from tests.contract.grants import Grants, rule

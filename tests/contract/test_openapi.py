@@ -12,7 +12,7 @@ import pytest
 
 from console.kube.runtime import Runtime
 from devcluster.server import DevCluster
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.contract.client import JSON_PATCH, Client, Obj
 from tests.contract.cluster import Clients, Cluster, Embedded
 from tests.contract.crds import definition, establish

@@ -10,7 +10,7 @@ import pytest
 from console.audit.models import AuditRecord
 from console.kube.gvr import NAMESPACES, POD_DISRUPTION_BUDGETS, PODS, Key
 from console.kube.runtime import Runtime
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.grants import Grants, rule

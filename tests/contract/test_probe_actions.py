@@ -128,7 +128,7 @@ async def test_probes_can_be_added_to_a_sidecar(
         ({f"{STARTUP}-sort": "httpGet"}, f"{STARTUP}-port", "Enter a port."),
         ({f"{STARTUP}-sort": "exec"}, f"{STARTUP}-command", "Enter a command."),
         ({f"{STARTUP}-sort": "smtp"}, f"{STARTUP}-sort", "not one of the choices"),
-        ({f"{STARTUP}-port": "80"}, f"{STARTUP}-port", "The selected kind of probe does not use this field."),
+        ({f"{STARTUP}-port": "80"}, f"{STARTUP}-port", "does not use this field."),
         ({f"{STARTUP}-periodSeconds": "9"}, f"{STARTUP}-periodSeconds", "another kind of probe."),
         ({f"{READINESS}-command": "x"}, f"{READINESS}-command", "another kind of probe."),
         ({f"{READINESS}-port": "70000"}, f"{READINESS}-port", "Use a number up to 65535"),

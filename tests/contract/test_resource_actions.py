@@ -142,7 +142,7 @@ async def test_concurrent_changes_cause_a_conflict(
         ({}, "", "No changes were made."),
         ({"containers-0-cpu_limit": "x"}, "containers-0-cpu_limit", "“x” is not a valid quantity."),
         ({"containers-0-cpu_limit": "-1"}, "containers-0-cpu_limit", "“-1” is not a valid quantity."),
-        ({"containers-0-cpu_limit": "50m"}, "containers-0-cpu_request", "The request is higher than the limit."),
+        ({"containers-0-cpu_limit": "50m"}, "containers-0-cpu_request", "higher than the limit."),
         ({"containers-0-memory_request": "1Gi"}, "containers-0-memory_request", "more than the limit."),
         ({"was": "[]"}, "", "Its containers are not what was shown."),
     ],

@@ -14,11 +14,10 @@ import yaml
 
 from console.kube.gvr import BUILT_IN_GROUPS, CONFIG_MAPS, Key
 from console.kube.runtime import Runtime
-from console.ui.kind import ResourceKind, Scope
-from console.ui.links import edit_url
-from console.ui.registry import kinds
-from console.ui.yamlreading import parse_scalar, read_yaml
-from console.ui.yamltext import plain_yaml
+from console.ui.core.kind import ResourceKind, Scope
+from console.ui.core.links import edit_url
+from console.ui.core.registry import kinds
+from console.ui.editing.yaml_text import parse_scalar, plain_yaml, read_yaml
 from tests.contract.client import Answer, Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.crds import definition, establish, widget

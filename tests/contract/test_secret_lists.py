@@ -12,11 +12,11 @@ from console.audit.models import AuditOutcome
 from console.kube.gvr import NAMESPACES, SECRETS
 from console.kube.runtime import Runtime
 from console.live.limits import SocketCap
-from console.live.routing import websocket_application
-from console.ui.decisions import Denied
-from console.ui.reading import MOST_PROJECTS, check_access_not_denied, open_source
-from console.ui.registry import kinds
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.routing import websocket_application
+from console.ui.core.object_source import MOST_PROJECTS, check_access_not_denied, open_source
+from console.ui.core.permissions import Denied
+from console.ui.core.registry import kinds
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.grants import VERSION, Grants, role_ref, rule, user

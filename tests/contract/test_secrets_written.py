@@ -16,8 +16,8 @@ from console.drafts.models import Draft
 from console.history.models import ObjectChange
 from console.kube.gvr import NAMESPACES
 from console.kube.runtime import Runtime
-from console.ui.links import detail_url
-from console.ui.masking import MASK
+from console.ui.core.links import detail_url
+from console.ui.core.manifests import MASK
 from tests.contract import test_import as importing
 from tests.contract.client import Client
 from tests.contract.cluster import Cluster

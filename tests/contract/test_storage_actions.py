@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from console.actions.volume_copies import TakeSnapshot
 from console.kube.gvr import (
     CUSTOM_RESOURCE_DEFINITIONS,
     GVR,
@@ -17,10 +18,9 @@ from console.kube.gvr import (
 )
 from console.kube.projections.storage import ALLOW_CLONE, ALLOW_SNAPSHOT
 from console.kube.runtime import Runtime
-from console.ui.clusters import HOST
-from console.ui.storage.copies import TakeSnapshot
-from devcluster.sample.standards import definitions
-from rbac.current import create_cluster
+from console.ui.core.clusters import HOST
+from devcluster.sample.addons import definitions
+from rbac.process_clusters import create_cluster
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.crds import served

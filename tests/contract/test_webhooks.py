@@ -16,7 +16,7 @@ import pytest
 
 from console.kube.gvr import CONFIG_MAPS, DEPLOYMENTS, Key
 from console.kube.runtime import Runtime
-from console.ui.links import edit_url
+from console.ui.core.links import edit_url
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.grants import rule

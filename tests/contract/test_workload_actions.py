@@ -12,7 +12,7 @@ from console.audit.models import AuditRecord
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
 from console.kube.runtime import Runtime
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.contract.client import JSON_PATCH, MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster, Kubectl
 from tests.contract.grants import Grants, rule

@@ -13,7 +13,7 @@ import pytest
 from console.kube.gvr import CONFIG_MAPS, Key
 from console.kube.kubeconfig import ROLES, write_console_kubeconfig
 from console.kube.runtime import Runtime
-from console.ui.links import edit_url
+from console.ui.core.links import edit_url
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster, Real
 from tests.contract.grants import Grants, rule

@@ -5,7 +5,7 @@ from functools import partial
 
 from devcluster.cluster import Cluster
 from devcluster.server import DevCluster
-from devcluster.writes import Write
+from devcluster.write_options import Write
 from tests.devcluster.conftest import Api
 
 PODS = 10_000

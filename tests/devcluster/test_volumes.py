@@ -2,9 +2,9 @@
 
 import pytest
 
-from devcluster.sample.standards import definitions
+from devcluster.sample.addons import definitions
 from devcluster.server import DevCluster
-from devcluster.volumes import DRIVER, SNAPSHOT_GROUP
+from devcluster.volume_validation import DRIVER, SNAPSHOT_GROUP
 from tests.devcluster.conftest import Api, Obj
 
 CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"

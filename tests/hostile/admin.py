@@ -16,11 +16,11 @@ from console.kube import gvr as types
 from console.kube.gvr import CONFIG_MAPS, GVR, Key
 from console.kube.runtime import Runtime
 from console.kube.store import Store
-from console.ui.clusters import HOST, clusters
-from devcluster.customs import CRDS
+from console.ui.core.clusters import HOST, clusters
+from devcluster.custom_types import CRDS
 from devcluster.rbac import CLUSTER_ROLE_BINDINGS
 from devcluster.server import DevCluster
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.contract.test_edit import Form, form_of
 from tests.controlplane.waiting import eventually
 from tests.hostile.conftest import ADMINS

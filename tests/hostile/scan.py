@@ -8,12 +8,12 @@ from typing import TypedDict, cast
 
 from playwright.async_api import Page
 
-from console.ui.symbols import ICONS, MARKS
+from console.templatetags.symbols import ICONS, MARKS
 from tests.hostile.texts import EVALUATED
 from tests.unit.templates.files import ALL, ROOT, TEMPLATES
 
 #: Python modules that contain HTML. All other HTML is in templates.
-_SOURCES = (ROOT / "console/ui/panels/yaml.py",)
+_SOURCES = (ROOT / "console/ui/details/panels/data.py",)
 _DJANGO = re.compile(r"{% comment %}.*?{% endcomment %}|{%.*?%}|{{.*?}}|{}", re.DOTALL)
 #: Attributes that scripts and htmx add to elements.
 ADDED = r"aria-[a-z]+|data-(?!hx-|zqx)[a-z-]+|class|hidden|disabled|tabindex|open|checked"

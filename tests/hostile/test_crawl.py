@@ -16,10 +16,10 @@ from playwright.async_api import async_playwright
 
 from console.kube.gvr import CONFIG_MAPS, Key
 from console.saved.models import MAX_NAME
-from console.ui.kind import ResourceKind, Scope
-from console.ui.links import action_url, detail_url, edit_url, import_url, list_url
-from console.ui.panels.standard import tabs_of
-from console.ui.registry import kinds
+from console.ui.core.kind import ResourceKind, Scope
+from console.ui.core.links import action_url, detail_url, edit_url, import_url, list_url
+from console.ui.core.registry import kinds
+from console.ui.details.panels.standard import tabs_of
 from rbac.levels import Level
 from tests.addresses import addresses
 from tests.browser.chromium import FLAGS, PROGRAM

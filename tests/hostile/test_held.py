@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
-from console.history.keeping import store_change
 from console.history.models import ObjectChange
+from console.history.store import store_change
 from console.kube import gvr as types
 from console.kube.gvr import CONFIG_MAPS, GVR, Key, ObjectReference
 from console.kube.runtime import Runtime
-from console.ui.clusters import HOST
-from console.ui.links import action_url, bulk_url, detail_url, edit_url
-from console.ui.yamltext import plain_yaml
+from console.ui.core.clusters import HOST
+from console.ui.core.links import action_url, bulk_url, detail_url, edit_url
+from console.ui.editing.yaml_text import plain_yaml
 from console.views.history import MAX_LINES
 from devcluster.server import DevCluster
 from tests.contract.test_edit import form_of

@@ -15,10 +15,10 @@ from pytest_django import Settings
 from console.audit.models import AuditRecord
 from console.kube.gvr import CONFIG_MAPS, SECRETS, Key
 from console.kube.runtime import Runtime
-from console.ui.actions import Link
-from console.ui.kind import ResourceKind
-from console.ui.links import action_url, bulk_url, draft_url, edit_url
-from console.ui.registry import kinds
+from console.ui.core.actions import Link
+from console.ui.core.kind import ResourceKind
+from console.ui.core.links import action_url, bulk_url, draft_url, edit_url
+from console.ui.core.registry import kinds
 from devcluster.server import DevCluster
 from tests.accounts.hostile.forms import Reader
 from tests.controlplane.waiting import eventually

@@ -14,10 +14,10 @@ from console.kube.gvr import EVENTS, GVR, LOGIN_RECORDS, NAMESPACES, WORKSPACES
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import ALIAS_ANNOTATION, DESCRIPTION_ANNOTATION
 from console.kube.projections.tenancy import USER_LABEL
-from console.ui.kind import ResourceKind, Scope
-from console.ui.registry import kinds
+from console.ui.core.kind import ResourceKind, Scope
+from console.ui.core.registry import kinds
 from devcluster.cluster import Cluster
-from devcluster.customs import CRDS
+from devcluster.custom_types import CRDS
 from devcluster.rbac import CLUSTER_ROLES
 from tests.hostile.texts import EVERYTHING, NAME, SHORT, TEXTS
 from tests.kinds.test_custom_kinds import HOSTILE, definition

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from console.kube.store import Entry
-from console.ui.kind import ResourceKind
-from console.ui.links import list_url
-from console.ui.reading import open_source
-from console.ui.text import dom_id
+from console.ui.core.kind import ResourceKind
+from console.ui.core.links import list_url
+from console.ui.core.object_source import open_source
+from console.ui.core.text import dom_id
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import admin
 from tests.views.conftest import ClientAs

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, VOLUME_SNAPSHOTS
-from console.ui.kind import ResourceKind
-from console.ui.registry import kinds
-from devcluster.sample.standards import definitions
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.kind import ResourceKind
+from console.ui.core.registry import kinds
+from devcluster.sample.addons import definitions
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.kinds.world import LiveLists, informer_of
 from tests.staticruntime import StaticRuntime

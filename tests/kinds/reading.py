@@ -6,7 +6,7 @@ from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
-from console.ui.registry import kinds
+from console.ui.core.registry import kinds
 from tests.kinds.world import objects_of
 from tests.unit.templates.test_locale import HAN, MESSAGES, SAME
 

@@ -62,10 +62,10 @@ DECLARATION = '''
 """Sails."""
 
 from console.kube.projections.sail import SAILS, Sail
-from console.ui.actions import Delete
-from console.ui.columns import AgeColumn, NameColumn, NamespaceColumn, NumberColumn, StatusColumn
-from console.ui.kind import Nav, ResourceKind, Scope
-from console.ui.registry import register
+from console.ui.core.actions import Delete
+from console.ui.lists.columns import AgeColumn, NameColumn, NamespaceColumn, NumberColumn, StatusColumn
+from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.registry import register
 
 
 @register
@@ -145,7 +145,7 @@ def test_missing_parts_of_a_kind_are_reported_with_their_files(tmp_path: Path) -
     for file in (
         "console/kube/projections",
         "manifests/reader.yaml",
-        "devcluster/sample/standards.py",
+        "devcluster/sample/addons.py",
         "tests/kinds/fixtures: there is no sails.yaml",
         "locale/zh_Hans/LC_MESSAGES/django.po: Sails, sail, sails",
     ):

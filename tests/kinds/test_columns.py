@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from django.utils import translation
 
-from console.ui.ages import duration_text
-from console.ui.amounts import bytes_text, cores_text, number_text, seconds_text
-from console.ui.columns import (
+from console.ui.core.amounts import bytes_text, cores_text, number_text, seconds_text
+from console.ui.core.registry import kinds
+from console.ui.fragments.placeholders import duration_text
+from console.ui.lists.columns import (
     BoolColumn,
     Column,
     DurationColumn,
@@ -29,8 +30,7 @@ from console.ui.columns import (
     target_of,
     target_url,
 )
-from console.ui.columns.links import BY_KIND
-from console.ui.registry import kinds
+from console.ui.lists.columns.links import BY_KIND
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from pytest_django import Settings
 
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.actions import ROW, Link
-from console.ui.filters import ChoiceFilter, FieldFilter, Filter
-from console.ui.kind import ResourceKind
-from console.ui.registry import kinds
-from console.ui.words import STATUS_WORDS
+from console.ui.core.actions import ROW, Link
+from console.ui.core.kind import ResourceKind
+from console.ui.core.registry import kinds
+from console.ui.core.words import STATUS_WORDS
+from console.ui.lists.filters import ChoiceFilter, FieldFilter, Filter
 from tests.depth import some
 from tests.kinds.asking import entries_of, ids_of, items, keys, rows_of, url_of
 from tests.kinds.reading import untranslated

@@ -9,16 +9,14 @@ import pytest
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, NAMESPACES
 from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
-from console.ui.clusterkinds import Kinds
-from console.ui.clusters import clusters
-from console.ui.creating import may_create_any
-from console.ui.customs import SPARE
-from console.ui.generic import generic_kind, plural_of
-from console.ui.kindnames import kind_named, kinds_like
-from console.ui.level import Level
-from console.ui.nav import CUSTOMS, all_kinds, nav
-from console.ui.registry import _problems
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.clusters import Kinds, clusters
+from console.ui.core.custom_kinds import SPARE, generic_kind, plural_of
+from console.ui.core.kind_names import kind_named, kinds_like
+from console.ui.core.registry import _problems
+from console.ui.editing.creating import may_create_any
+from console.ui.navigation.level import Level
+from console.ui.navigation.nav import CUSTOMS, all_kinds, nav
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import bring, preloaded, take_away
 from tests.kinds.world import POLYGLOT, encoded
 from tests.staticruntime import StaticRuntime

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import NAMESPACES, SECRETS
-from console.ui.registry import kinds
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.registry import kinds
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.kinds.world import LiveLists, informer_of
 from tests.staticruntime import StaticRuntime

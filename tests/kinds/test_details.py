@@ -16,13 +16,13 @@ from console.kube.store import Entry
 from console.live.detailview import DetailView
 from console.live.mailbox import Mail
 from console.live.view import ClientState
-from console.ui.columns import NameColumn, StatusColumn
-from console.ui.detail import start_informers
-from console.ui.kind import ResourceKind
-from console.ui.links import detail_url, object_url
-from console.ui.panels.standard import tabs_of
-from console.ui.places import DetailRoute, resolve_page
-from console.ui.reading import open_source
+from console.ui.core.kind import ResourceKind
+from console.ui.core.links import detail_url, object_url
+from console.ui.core.object_source import open_source
+from console.ui.details.detail import start_informers
+from console.ui.details.panels.standard import tabs_of
+from console.ui.lists.columns import NameColumn, StatusColumn
+from console.ui.navigation.page_routes import DetailRoute, resolve_page
 from devcluster.builtins import builtin_types
 from tests.depth import some
 from tests.kinds.asking import entries_of, rows_of, url_of

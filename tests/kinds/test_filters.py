@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import DEPLOYMENTS, EVENTS, GVR, USERS
-from console.ui.filters import ChoiceFilter, FieldFilter, InvalidFilterValue
-from console.ui.kind import segment_of
-from console.ui.registry import Registry, kinds
+from console.ui.core.kind import segment_of
+from console.ui.core.registry import Registry, kinds
+from console.ui.lists.filters import ChoiceFilter, FieldFilter, InvalidFilterValue
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ import pytest
 from channels.testing import WebsocketCommunicator
 
 from console.kube.store import Entry
-from console.live.routing import websocket_application
-from console.ui.columns import Column
-from console.ui.export import escape_formula
-from console.ui.kind import ResourceKind
-from console.ui.text import dom_id
+from console.routing import websocket_application
+from console.ui.core.kind import ResourceKind
+from console.ui.core.text import dom_id
+from console.ui.lists.columns import Column
+from console.ui.lists.export import escape_formula
 from tests.kinds.asking import entries_of, items, rows_of, url_of
 from tests.kinds.world import change, fixture_of
 from tests.staticruntime import StaticRuntime

@@ -24,9 +24,9 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.ui.clusters import clusters
-from console.ui.kind import ResourceKind, Scope
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.clusters import clusters
+from console.ui.core.kind import ResourceKind, Scope
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.kinds.asking import entries_of, ids_of, rows_of, url_of
 from tests.kinds.world import LiveLists, Obj, informer_of, objects_of

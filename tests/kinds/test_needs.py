@@ -9,15 +9,15 @@ import yaml
 from django.utils import translation
 
 from accounts.bootstrap import MANIFESTS, manifests
-from console.kube.discovery import CustomTypes
+from console.kube.custom_types import CustomTypes
 from console.kube.gvr import BUILT_IN_GROUPS, CUSTOM_RESOURCE_DEFINITIONS, GVR
 from console.kube.projections import DECODERS
 from console.kube.readerrole import reader_role
 from console.kube.scopes import is_namespaced
 from console.kube.uncached import UNCACHED
-from console.ui.kind import ResourceKind, Scope
+from console.ui.core.kind import ResourceKind, Scope
 from devcluster.builtins import builtin_types
-from devcluster.sample import standards
+from devcluster.sample import addons
 from tests.informers import preloaded
 from tests.kinds.world import fixture_file
 
@@ -28,7 +28,7 @@ BUILT_IN = {
 }
 DEFINED = {
     GVR(one["spec"]["group"], version["name"], one["spec"]["names"]["plural"])
-    for one in (*manifests("crds.yaml"), *standards.definitions())
+    for one in (*manifests("crds.yaml"), *addons.definitions())
     for version in one["spec"]["versions"]
 }
 

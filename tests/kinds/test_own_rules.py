@@ -25,7 +25,7 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.store import Entry
-from console.ui.registry import kinds
+from console.ui.core.registry import kinds
 from rbac.builtin import PLATFORM_ROLES
 from tests.informers import preloaded
 from tests.ui.support import FakeAccess

@@ -10,15 +10,15 @@ from urllib.parse import quote
 import pytest
 from django.db import DatabaseError
 
+from console.actions.reveal import RevealedValue, revealed_values
 from console.audit.models import AuditOutcome, AuditRecord
 from console.kube.errors import ApiError, Forbidden, NotFound, ServerError, Unavailable
 from console.kube.gvr import GVR, NAMESPACES, SECRETS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.ui.panels.yaml import LARGEST
-from console.ui.registry import kinds
-from console.ui.revealed import RevealedValue, revealed_values
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.registry import kinds
+from console.ui.details.panels.data import LARGEST
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.kinds.world import LiveLists, Obj, informer_of
 from tests.staticruntime import StaticRuntime

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from console.kube.projections import DECODERS
 from console.kube.uncached import UNCACHED
-from console.ui.detail import detail
-from console.ui.kind import ResourceKind
-from console.ui.places import detail_route
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.kind import ResourceKind
+from console.ui.details.detail import detail
+from console.ui.navigation.page_routes import detail_route
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.depth import number
 from tests.kinds.world import (
     Obj,
@@ -155,7 +155,7 @@ def test_every_panel_renders_every_object(
     for at_path, value in zip(leaves(obj), cycle((*_STRANGE, "x" * 2000))):
         informer.replace([encoded(put(obj, at_path, value))], "1")
         detail(place, admin(), informer, {})
-        failed = [one for one in caplog.records if one.name == "console.ui.detail"]
+        failed = [one for one in caplog.records if one.name == "console.ui.details.detail"]
         assert failed == [], (at_path, value)
 
 

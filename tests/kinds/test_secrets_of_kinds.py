@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import pytest
 
 from console.kube.gvr import NAMESPACES, USERS, Key
-from console.ui.links import detail_url
-from console.ui.masking import MASK, mask_values
-from console.ui.panels.standard import tabs_of
-from console.ui.registry import kinds
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.links import detail_url
+from console.ui.core.manifests import MASK, mask_values
+from console.ui.core.registry import kinds
+from console.ui.details.panels.standard import tabs_of
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.kinds.world import Obj
 from tests.staticruntime import StaticRuntime

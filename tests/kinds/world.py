@@ -22,7 +22,7 @@ from console.kube.listwatch import WatchEvent
 from console.kube.livelist import LIMIT, LiveList
 from console.kube.projections import DECODERS
 from console.kube.uncached import UNCACHED
-from console.ui.kind import ResourceKind, Scope
+from console.ui.core.kind import ResourceKind, Scope
 from tests.informers import bring, preloaded
 from tests.staticruntime import StaticRuntime
 

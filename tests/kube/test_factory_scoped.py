@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from console.kube.credentials import NoCluster
-from console.kube.discovery import CustomTypes
+from console.kube.custom_types import CustomTypes
 from console.kube.errors import Forbidden, Gone
 from console.kube.gvr import (
     CLUSTER_ROLES,

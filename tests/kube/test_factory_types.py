@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from console.kube.discovery import CustomTypes
+from console.kube.custom_types import CustomTypes
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, USERS
 from console.kube.informer import Informer
 from console.kube.typewatch import TypeWatch

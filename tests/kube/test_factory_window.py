@@ -10,7 +10,7 @@ import pytest
 
 from console.kube.errors import Gone
 from console.kube.gvr import EVENTS, Key
-from console.kube.window import RecentEvents, last_seen
+from console.kube.recent_events import RecentEvents, last_seen
 from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeServer, event, raw
 

@@ -11,7 +11,7 @@ import pytest_asyncio
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from console.kube.metricslist import UsageProblem
+from console.kube.metrics_server import UsageProblem
 from console.kube.prometheus import FRESH, HistoryResult, Prometheus
 from console.kube.usage import KEPT, UsageHistory
 from tests.kube.fakes import FakeClock

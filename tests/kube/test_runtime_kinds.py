@@ -16,8 +16,8 @@ from console.kube.gvr import (
     PODS,
 )
 from console.kube.informer import Informer
+from console.kube.recent_events import RecentEvents
 from console.kube.runtime import Runtime
-from console.kube.window import RecentEvents
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import apply, live, names, running

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.kube.gvr import Key
-from console.kube.scan import end_of_array, find_member, split_objects
+from console.kube.json_scan import end_of_array, find_member, split_objects
 from console.kube.store import identity
 
 _TEXTS = st.sampled_from(["", '"', "\\", '"metadata":{', "]}", "é", "metadata"])

@@ -9,7 +9,7 @@ import pytest
 
 from console.kube.errors import Forbidden, NotFound, Unavailable
 from console.kube.gvr import Key
-from console.kube.metricslist import ResourceUsage, UsageProblem
+from console.kube.metrics_server import ResourceUsage, UsageProblem
 from console.kube.usage import IDLE, KEPT, OLD, STEP, TOTAL, UsageReader
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
@@ -75,10 +75,10 @@ async def test_invalid_measurements_are_skipped(usage: tuple[str, str]) -> None:
 
 
 async def test_endless_response_is_aborted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("console.kube.metricslist.MOST_OBJECTS", 2)
+    monkeypatch.setattr("console.kube.metrics_server.MOST_OBJECTS", 2)
     many = [node_usage(f"n{at}", "1", "1") for at in range(3)]
     assert (await taken(Measuring(nodes=many))).read().node_problem is UsageProblem.UNREADABLE
-    monkeypatch.setattr("console.kube.metricslist.MOST_BYTES", 10)
+    monkeypatch.setattr("console.kube.metrics_server.MOST_BYTES", 10)
     assert (await taken(Measuring(nodes=many[:1]))).read().node_problem is UsageProblem.UNREADABLE
 
 

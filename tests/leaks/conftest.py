@@ -7,10 +7,10 @@ from pytest_django import Settings
 
 from console.kube.identity import Identity
 from console.live.scheduler import Scheduler
-from console.ui.access import Access
-from console.ui.clusters import clusters as console_clusters
-from console.ui.kind import ResourceKind
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.access import Access
+from console.ui.core.clusters import clusters as console_clusters
+from console.ui.core.kind import ResourceKind
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.leaks.world import KINDS, Clusters
 from tests.views import cast
 from tests.views.conftest import ClientAs, _site
@@ -33,7 +33,7 @@ def _real_rights(
     _site: None, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
     settings.MIDDLEWARE = [
-        "console.inline.InlineSessionMiddleware",
+        "console.web.async_middleware.InlineSessionMiddleware",
         *settings.MIDDLEWARE,
     ]
     monkeypatch.setattr(cast, "CAST", Anybody())

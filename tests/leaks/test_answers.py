@@ -2,8 +2,9 @@
 
 import pytest
 
-from console.ui import drawing, nav
-from rbac.current import set_host_cluster
+from console.ui.fragments import cached_fragments
+from console.ui.navigation import nav
+from rbac.process_clusters import set_host_cluster
 from tests.leaks.test_noninterference import PART
 from tests.leaks.world import ADMIN, BOB, CANARY, Clusters
 from tests.views.conftest import ClientAs
@@ -36,13 +37,13 @@ async def test_requests_for_unknown_projects_do_not_fill_caches(
     client = client_as(who)
     await client.get("/clusters/host/pods")
     await client.get("/clusters/host/projects/made-up")
-    before, drawn = _kept(), drawing.part_cache.weight
+    before, drawn = _kept(), cached_fragments.part_cache.weight
     for number in range(5):
         await client.get(f"/clusters/host/pods?namespace=made-up-{number}")
         await client.get(f"/clusters/host/projects/made-up-{number}")
     assert _kept() == before
     # Headers and filters of the lists are small, and are evicted by other lists.
-    assert drawing.part_cache.weight - drawn < 5 * 80_000
+    assert cached_fragments.part_cache.weight - drawn < 5 * 80_000
 
 
 def _kept() -> tuple[int, ...]:

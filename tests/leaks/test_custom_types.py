@@ -6,8 +6,8 @@ import pytest
 
 from console.kube.gvr import Key
 from console.kube.identity import Identity
-from console.ui.links import action_url, detail_url, edit_url, import_url, list_url
-from rbac.current import set_host_cluster
+from console.ui.core.links import action_url, detail_url, edit_url, import_url, list_url
+from rbac.process_clusters import set_host_cluster
 from tests.leaks.world import ADMIN, BOB, CHARLIE, CUSTOM_KINDS, Clusters, got
 from tests.live.conftest import Browser
 from tests.views.conftest import ClientAs

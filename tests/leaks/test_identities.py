@@ -10,7 +10,7 @@ from console.kube.credentials import Credentials
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
 from devcluster.server import DevCluster
-from rbac.current import set_host_cluster
+from rbac.process_clusters import set_host_cluster
 from tests.ui.support import admin, make_runtime
 from tests.views import cast
 from tests.views.conftest import ClientAs

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from console.ui.kind import ResourceKind
-from console.ui.links import detail_url, list_url
-from rbac.current import set_host_cluster
+from console.ui.core.kind import ResourceKind
+from console.ui.core.links import detail_url, list_url
+from rbac.process_clusters import set_host_cluster
 from tests.kinds.reading import english_in
 from tests.leaks.test_noninterference import one_of_each_view
 from tests.leaks.world import ADMIN, Clusters, first_tab, key_of, visible

@@ -35,19 +35,19 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.live.sharedviews import get_shared_views
-from console.operations.keeping import create_operation, record_heartbeat
-from console.ui.clusters import clusters
-from console.ui.kind import ResourceKind
-from console.ui.links import action_url, detail_url, list_url
-from console.ui.panels.standard import tabs_of
-from console.ui.places import resolve_list
-from console.ui.reading import open_source
-from console.ui.registry import kinds
-from console.ui.selection import ListQuery
-from console.ui.table import build_table
-from console.ui.text import dom_id
-from rbac.current import set_host_cluster
+from console.operations.store import create_operation, record_heartbeat
+from console.ui.core.clusters import clusters
+from console.ui.core.kind import ResourceKind
+from console.ui.core.links import action_url, detail_url, list_url
+from console.ui.core.object_source import open_source
+from console.ui.core.registry import kinds
+from console.ui.core.text import dom_id
+from console.ui.details.panels.standard import tabs_of
+from console.ui.lists.selection import ListQuery
+from console.ui.lists.table import build_table
+from console.ui.navigation.page_routes import resolve_list
 from rbac.levels import Level
+from rbac.process_clusters import set_host_cluster
 from tests.addresses import addresses
 from tests.depth import DEEP, some
 from tests.kinds.world import change

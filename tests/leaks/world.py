@@ -12,7 +12,7 @@ from copy import deepcopy
 from typing import Any
 
 from console.kube.clock import SystemClock
-from console.kube.discovery import CustomTypes
+from console.kube.custom_types import CustomTypes
 from console.kube.gvr import (
     BUILT_IN_GROUPS,
     CLUSTER_ROLE_BINDINGS,
@@ -35,10 +35,10 @@ from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.usage import UsageReader
-from console.ui.generic import GenericKind, generic_kind
-from console.ui.kind import ResourceKind, Scope
-from console.ui.panels.standard import tabs_of
-from console.ui.registry import kinds
+from console.ui.core.custom_kinds import GenericKind, generic_kind
+from console.ui.core.kind import ResourceKind, Scope
+from console.ui.core.registry import kinds
+from console.ui.details.panels.standard import tabs_of
 from tests.hostile.world import definition_of
 from tests.informers import preloaded
 from tests.kinds.test_custom_kinds import column, definition

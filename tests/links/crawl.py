@@ -15,7 +15,7 @@ import aiohttp
 from django.urls import Resolver404, resolve
 from yarl import URL
 
-from console.ui.export import FORMATS
+from console.ui.lists.export import FORMATS
 from tests.depth import choice
 
 #: Maximum number of concurrent requests per user.

@@ -8,18 +8,18 @@ import pytest
 from channels.testing import WebsocketCommunicator
 from pytest_django import Settings
 
-from console.kube.current import get_runtime
 from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
+from console.kube.host_runtime import get_runtime
 from console.kube.informer import Informer
 from console.live.consumer import LiveConsumer
 from console.live.flow import EXTENSION, Flow
 from console.live.limits import SocketCap
-from console.live.routing import websocket_application
 from console.live.scheduler import Scheduler
-from console.ui.places import resolve_list
-from console.ui.selection import ListQuery
-from console.ui.table import Table, build_table
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.routing import websocket_application
+from console.ui.lists.selection import ListQuery
+from console.ui.lists.table import Table, build_table
+from console.ui.navigation.page_routes import resolve_list
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, namespace, small_world

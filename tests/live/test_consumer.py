@@ -10,10 +10,10 @@ from console.kube.gvr import PODS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.live.sharedviews import get_shared_views
-from console.ui.places import resolve_list
-from console.ui.selection import ListQuery
-from console.ui.table import build_table
-from rbac.current import set_host_cluster
+from console.ui.lists.selection import ListQuery
+from console.ui.lists.table import build_table
+from console.ui.navigation.page_routes import resolve_list
+from rbac.process_clusters import set_host_cluster
 from tests.informers import bring, set_stale, take_away
 from tests.live.conftest import URL, Browsers
 from tests.staticruntime import StaticRuntime

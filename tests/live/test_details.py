@@ -12,10 +12,10 @@ from console.live.detailview import DetailView
 from console.live.mailbox import Mail
 from console.live.sharedviews import get_shared_views
 from console.live.view import ClientState
-from console.ui.decisions import Denied
-from console.ui.detail import start_informers
-from console.ui.places import DetailRoute, resolve_page
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.permissions import Denied
+from console.ui.details.detail import start_informers
+from console.ui.navigation.page_routes import DetailRoute, resolve_page
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import bring, preloaded, take_away
 from tests.live.conftest import Browser, Browsers
 from tests.staticruntime import StaticRuntime

@@ -12,9 +12,9 @@ from console.kube.gvr import GVR, USERS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.live.sessionmonitor import RIGHTS
-from console.ui.clusters import clusters
-from console.ui.places import PageRoute, resolve_page
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.clusters import clusters
+from console.ui.navigation.page_routes import PageRoute, resolve_page
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.addresses import addresses
 from tests.leaks.test_noninterference import NAMES
 from tests.leaks.world import ADMIN, Clusters

@@ -12,11 +12,11 @@ from console.kube.informer import Informer
 from console.live.listview import ListView
 from console.live.mailbox import Mail
 from console.live.view import ClientState
-from console.ui.decisions import Denied
-from console.ui.places import resolve_list
-from console.ui.selection import ListQuery
-from console.ui.table import Table, build_table, columns_tag
-from console.ui.viewspec import ViewSpec
+from console.ui.core.permissions import Denied
+from console.ui.lists.selection import ListQuery
+from console.ui.lists.table import Table, build_table, columns_tag
+from console.ui.lists.viewspec import ViewSpec
+from console.ui.navigation.page_routes import resolve_list
 from tests.informers import bring, preloaded, take_away
 from tests.live.conftest import URL
 from tests.ui.support import CountingAccess, FakeAccess, admin, charlie, pod

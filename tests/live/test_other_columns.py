@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from console.kube.current import get_runtime
+from console.kube.host_runtime import get_runtime
 from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
 from console.live.sharedviews import get_shared_views
-from console.ui.places import resolve_list
-from console.ui.selection import ListQuery
-from console.ui.table import build_table
-from rbac.current import unset_host_cluster
+from console.ui.lists.selection import ListQuery
+from console.ui.lists.table import build_table
+from console.ui.navigation.page_routes import resolve_list
+from rbac.process_clusters import unset_host_cluster
 from tests.informers import bring, take_away
 from tests.kinds.test_custom_kinds import WIDGETS, World, column, definition, widget
 from tests.kinds.world import encoded

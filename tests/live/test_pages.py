@@ -9,17 +9,16 @@ from django.urls import path
 from django.utils.translation import override
 from pytest_django import Settings
 
-from console.kube.current import get_runtime
 from console.kube.gvr import GVR, NAMESPACES, PODS, Key
+from console.kube.host_runtime import get_runtime
 from console.kube.informer import Informer
 from console.live.mailbox import Mail
 from console.live.pageview import PageView
 from console.live.sharedviews import get_shared_views
 from console.live.view import ClientState
-from console.ui.access import Access
-from console.ui.decisions import Denied
-from console.ui.following import LivePage
-from console.ui.places import PageRoute, resolve_page
+from console.ui.core.access import Access
+from console.ui.core.permissions import Denied
+from console.ui.navigation.page_routes import LivePage, PageRoute, resolve_page
 from console.views.page import page
 from tests.informers import bring, take_away
 from tests.live.conftest import Browser, Browsers

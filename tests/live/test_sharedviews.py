@@ -18,12 +18,12 @@ from console.live.sessionmonitor import get_session_monitor
 from console.live.sharedview import SharedView
 from console.live.sharedviews import get_shared_views
 from console.live.view import ClientState
-from console.ui.access import Access
-from console.ui.clusters import Cluster
-from console.ui.places import resolve_list
-from console.ui.selection import ListQuery
-from console.ui.table import build_table
-from rbac.current import set_host_cluster
+from console.ui.core.access import Access
+from console.ui.core.clusters import Cluster
+from console.ui.lists.selection import ListQuery
+from console.ui.lists.table import build_table
+from console.ui.navigation.page_routes import resolve_list
+from rbac.process_clusters import set_host_cluster
 from tests.informers import bring, preloaded, take_away
 from tests.live.conftest import URL, Browser, Browsers
 from tests.staticruntime import StaticRuntime

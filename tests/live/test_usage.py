@@ -8,7 +8,7 @@ import pytest
 from console.kube.errors import NotFound
 from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
 from console.kube.informer import Informer
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.live.conftest import Browsers
 from tests.pages.overview.world import Measuring, pod_usage

@@ -8,10 +8,10 @@ from pytest_django import Settings
 
 from console.kube.gvr import NAMESPACES, PODS, Key
 from console.kube.runtime import Runtime
-from console.ui.links import log_url
+from console.ui.core.links import log_url
 from devcluster.audit import RequestRecord
 from devcluster.server import DevCluster
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.controlplane.waiting import eventually
 from tests.devcluster.conftest import Api, Obj
 from tests.kube.clusters import live
@@ -103,9 +103,9 @@ def _site(settings: Settings) -> None:
     settings.ROOT_URLCONF = "tests.views.urls"
     settings.ALLOWED_HOSTS = ["testserver"]
     settings.MIDDLEWARE = [
-        "console.inline.InlineLocaleMiddleware",
-        "console.inline.InlineCsrfMiddleware",
-        "console.inline.InlineMessageMiddleware",
+        "console.web.async_middleware.InlineLocaleMiddleware",
+        "console.web.async_middleware.InlineCsrfMiddleware",
+        "console.web.async_middleware.InlineMessageMiddleware",
         "django_htmx.middleware.HtmxMiddleware",
         "tests.views.cast.CastMiddleware",
     ]

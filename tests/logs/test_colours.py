@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.logs.colours import strip_escapes, styled_text
+from console.logs.ansi import strip_escapes, styled_text
 
 #: Sequences that control a terminal, and the text that remains.
 HARMLESS = {

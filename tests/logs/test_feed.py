@@ -7,10 +7,10 @@ from typing import cast
 import pytest
 
 from console.kube.gvr import PODS
-from console.logs.feed import Feed, feeding
 from console.logs.following import Follower, FollowNote
+from console.logs.merged_feed import Feed, feeding
 from console.logs.query import LogQuery
-from console.ui.decisions import Denied
+from console.ui.core.permissions import Denied
 
 
 class Ending:

@@ -13,13 +13,13 @@ from channels.testing import WebsocketCommunicator
 from console.audit.models import AuditRecord
 from console.kube.errors import Forbidden
 from console.live.limits import SocketCap
-from console.live.routing import websocket_application
 from console.live.sessionmonitor import get_session_monitor
 from console.logs.consumer import MAX_UNACKNOWLEDGED, LogConsumer
 from console.logs.following import Follower
 from console.logs.runs import ContainerRun
+from console.routing import websocket_application
 from console.streams.stream import ResponseStream
-from console.ui.clusters import clusters
+from console.ui.core.clusters import clusters
 from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION
 from tests.controlplane.waiting import eventually

@@ -9,7 +9,7 @@ import pytest
 
 from console.kube.gvr import GVR, PODS, SERVICES, Key
 from console.logs import targets
-from console.ui.links import log_url
+from console.ui.core.links import log_url
 from devcluster.logs.runs import TEXT_ANNOTATION
 from tests.contract.pages import known
 from tests.controlplane.waiting import eventually

@@ -9,8 +9,8 @@ import pytest
 
 from console.kube.gvr import NAMESPACES, PODS, Key
 from console.kube.runtime import Runtime
-from console.ui.clusters import clusters
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.clusters import clusters
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.controlplane.waiting import eventually
 from tests.depth import number
 from tests.kube.clusters import live

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 from django.http import QueryDict
 
+from console.logs.filtering import MAX_CONTINUATION_LINES, LevelDetector, LineFilter, LogEntry
 from console.logs.lines import LogLine
-from console.logs.picking import MAX_CONTINUATION_LINES, LevelDetector, LineFilter, LogEntry
 from console.logs.query import BadQuery, LogQuery, read_query
 
 

@@ -22,8 +22,8 @@ import pytest
 from console.kube.errors import BadRequest
 from console.kube.gvr import Key
 from console.logs import following, runs
+from console.logs.access import ContainerLog, LogViewer
 from console.logs.following import NEW_POD_RUNS, FollowedLines, Follower, LogPosition
-from console.logs.opening import ContainerLog, LogViewer
 from console.logs.query import LogQuery
 from tests.depth import SEED, number
 

@@ -9,8 +9,8 @@ import pytest
 
 from console.live.limits import MAX_MESSAGE
 from console.logs.consumer import LogConsumer
+from console.logs.filtering import LineFilter, LogEntry
 from console.logs.lines import LogLine
-from console.logs.picking import LineFilter, LogEntry
 from console.logs.query import LogQuery
 from devcluster.logs.runs import TEXT_ANNOTATION
 from tests.controlplane.waiting import eventually

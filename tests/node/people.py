@@ -13,10 +13,10 @@ import yaml
 from console.kube.gvr import GVR, NAMESPACES, Key
 from console.kube.identity import Identity
 from console.kube.runtime import Runtime
-from console.ui.clusters import clusters
-from console.ui.links import action_url
+from console.ui.core.clusters import clusters
+from console.ui.core.links import action_url
 from rbac.authorizer import SOURCES
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.contract.pages import Page
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import live

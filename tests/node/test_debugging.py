@@ -7,8 +7,8 @@ import pytest
 
 from console.kube.gvr import PODS, Key
 from console.kube.runtime import Runtime
-from console.terminals.held import get_terminals
-from console.ui.links import container_startup_url, terminal_url
+from console.terminals.registry import get_terminals
+from console.ui.core.links import container_startup_url, terminal_url
 from tests.contract.grants import rule
 from tests.contract.pages import Page
 from tests.contract.test_service_actions import drawn

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import Settings
 
+from console.actions import node_shell
 from console.kube.gvr import NODES, PODS, Key
 from console.kube.runtime import Runtime
-from console.shells.sweeping import delete_leftover_pods
-from console.terminals.held import get_terminals
-from console.ui.nodes import shell
+from console.shells.cleanup import delete_leftover_pods
+from console.terminals.registry import get_terminals
 from tests.contract.grants import rule
 from tests.contract.test_service_actions import drawn
 from tests.controlplane.waiting import eventually
@@ -88,7 +88,7 @@ async def test_users_with_permission_get_a_root_shell(
 async def test_an_unused_node_shell_ends(
     real_node: RealNode, console: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shell, "ATTACH_TIMEOUT", 2)
+    monkeypatch.setattr(node_shell, "ATTACH_TIMEOUT", 2)
     page = page_of(console, "ann", "shell", NODES, Key("", NAME))
     sent = drawn(await page.asks())
     await page.does(**sent)

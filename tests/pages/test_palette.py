@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from console.ui.columns import LinkTarget, target_url
+from console.ui.lists.columns import LinkTarget, target_url
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 

@@ -9,7 +9,7 @@ from django.utils.html import escape
 from console.kube.gvr import DEPLOYMENTS, GATEWAYS, PODS, SECRETS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.ui.columns import LinkTarget, target_url
+from console.ui.lists.columns import LinkTarget, target_url
 from tests.informers import bring
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import pod

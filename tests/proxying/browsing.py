@@ -9,9 +9,9 @@ from channels.testing import ApplicationCommunicator
 
 from console.live.flow import EXTENSION, Flow
 from console.proxying.application import ProxyApplication
-from console.proxying.keeping import PortOwner
-from console.ui.clusters import Cluster
-from console.ui.presence import UserSession
+from console.proxying.store import PortOwner
+from console.ui.core.clusters import Cluster
+from console.ui.core.requests import UserSession
 from tests.ui.support import FakeAccess
 
 LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "accept": "text/html"}

@@ -4,7 +4,7 @@ import pytest
 
 from console.kube.gvr import PODS, Key
 from console.proxying.address import ProxyBase
-from console.proxying.gate import is_allowed
+from console.proxying.cross_origin import is_allowed
 from console.proxying.headers import (
     cookies_of,
     local_redirect,

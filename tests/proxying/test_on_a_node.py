@@ -11,9 +11,9 @@ import pytest
 
 from console.kube.gvr import NAMESPACES, PODS, SERVICES, Key
 from console.kube.runtime import Runtime
-from console.proxying.keeping import PortOwner, open_port, redeem_ticket
+from console.proxying.store import PortOwner, open_port, redeem_ticket
 from console.proxying.target import ProxyTarget
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import live
 from tests.logs.conftest import binding

@@ -12,11 +12,12 @@ from pytest_django import Settings
 
 from console.audit.models import AuditRecord
 from console.kube.gvr import GVR, PODS, SERVICES, Key
-from console.proxying import application, keeping
+from console.proxying import application, store
 from console.proxying.address import ProxyBase
 from console.proxying.application import ProxyApplication, has_opened_port
 from console.proxying.closing import _look
-from console.proxying.keeping import (
+from console.proxying.models import Opening
+from console.proxying.store import (
     MAX_OPEN_PORTS,
     PortOwner,
     find_open_port,
@@ -24,7 +25,6 @@ from console.proxying.keeping import (
     open_ports,
     redeem_ticket,
 )
-from console.proxying.models import Opening
 from console.proxying.target import ProxyTarget
 from tests.controlplane.waiting import eventually
 from tests.logs.conftest import World
@@ -215,7 +215,7 @@ async def test_ticket_expires(
     world: World, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pod = started(world, "late")
-    monkeypatch.setattr(keeping, "TICKET", -keeping.TICKET)
+    monkeypatch.setattr(store, "TICKET", -store.TICKET)
     answer = await browser.go(await opened(pod, "port=8080"))
     assert answer.status == 403 and "too old" in answer.text
 
@@ -241,7 +241,7 @@ def target(port: int) -> ProxyTarget:
 def test_number_of_open_ports_per_user_is_limited() -> None:
     for port in range(1, MAX_OPEN_PORTS + 1):
         open_port(owner(), target(port), "")
-    with pytest.raises(keeping.TooManyPorts):
+    with pytest.raises(store.TooManyPorts):
         open_port(owner("another"), target(1), "")
     open_port(owner(), target(1), "")
     open_port(owner("s", "alice"), target(1), "")
@@ -297,7 +297,7 @@ async def test_idle_port_is_closed(
     await opened(pod, "port=81")
     await look(person)
     assert await Opening.objects.acount() == 2
-    monkeypatch.setattr(keeping, "IDLE_TIMEOUT", -keeping.IDLE_TIMEOUT)
+    monkeypatch.setattr(store, "IDLE_TIMEOUT", -store.IDLE_TIMEOUT)
     await look(person)
     assert not await Opening.objects.aexists()
     assert [one[0] for one in await recorded()] == ["open", "open", "close", "close"]

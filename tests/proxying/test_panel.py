@@ -12,8 +12,8 @@ from urllib.request import urlopen
 import pytest
 
 from console.kube.gvr import GVR, NAMESPACES, PODS, SERVICES
-from console.ui.portlist import Port, ports_of
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.details.panels.ports import Port, ports_of
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.contract.cluster import kubectl_program
 from tests.controlplane.plugin import skip_or_fail
 from tests.controlplane.waiting import eventually

@@ -9,7 +9,7 @@ from channels.testing import ApplicationCommunicator
 
 from console.live.sessionmonitor import get_session_monitor
 from console.proxying import application, relaying
-from console.ui.clusters import clusters
+from console.ui.core.clusters import clusters
 from tests.proxying.test_headers import CANARY
 from tests.proxying.test_wire import BROWSERS, PREFIX, Wire, wire
 

@@ -19,10 +19,10 @@ from console.kube.gvr import PODS, Key
 from console.kube.identity import Identity
 from console.live.flow import Flow
 from console.live.sessionmonitor import get_session_monitor
-from console.proxying.keeping import PortOwner, open_port, redeem_ticket
+from console.proxying.store import PortOwner, open_port, redeem_ticket
 from console.proxying.target import ProxyTarget
-from console.ui.clusters import clusters
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.clusters import clusters
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.proxying.browsing import Answer, Browser, Person
 from tests.proxying.test_headers import CANARY, HOSTILE, STAYS
 from tests.ui.support import make_runtime

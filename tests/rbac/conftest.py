@@ -29,7 +29,7 @@ from console.kube.runtime import Runtime
 from console.management.commands._installing import install_into
 from rbac.authorizer import SOURCES, Authorizer
 from rbac.controllers import FACTORIES
-from rbac.index import GrantIndex
+from rbac.grant_index import GrantIndex
 from rbac.rules import AccessQuestion, normalize_question
 from tests.contract.client import Client, tls_context
 from tests.contract.client import Credentials as Who

@@ -14,7 +14,7 @@ from typing import Any
 from console.kube.errors import Forbidden
 from console.kube.gvr import CLUSTER_ROLES
 from console.kube.identity import Identity
-from rbac.covering import covers
+from rbac.escalation_check import covers
 from rbac.rules import AccessQuestion, any_allows, parse_rules
 from tests.controlplane.waiting import eventually
 from tests.depth import SEED, number

@@ -26,12 +26,11 @@ from console.kube.gvr import (
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.ui.access import Access
-from console.ui.platform import may_change_everything
+from console.ui.core.access import Access, may_change_everything
 from rbac.authorizer import SOURCES, Authorizer
-from rbac.index import GrantIndex, SubjectKey
-from rbac.resolver import SubjectRights
+from rbac.grant_index import GrantIndex, SubjectKey
 from rbac.rules import AccessQuestion
+from rbac.subject_rights import SubjectRights
 from tests.informers import bring, preloaded, set_stale, take_away
 from tests.rbac.fakes import START, MovableClock
 from tests.rbac.objects import (

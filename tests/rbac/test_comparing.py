@@ -19,8 +19,8 @@ from console.kube.gvr import (
     USERS,
 )
 from console.kube.identity import Identity
-from rbac import comparing
-from rbac.comparing import compare, random_questions, usable_identities
+from rbac import decision_comparison
+from rbac.decision_comparison import compare, random_questions, usable_identities
 from rbac.rules import AccessQuestion
 from tests.informers import preloaded
 from tests.rbac.objects import admin_role, admins, project, user
@@ -43,7 +43,7 @@ class Server:
             async def create(
                 self, gvr: Any, body: dict[str, Any], *, stored: bool
             ) -> dict[str, Any]:
-                assert (gvr, stored) == (comparing.REVIEWS, False)
+                assert (gvr, stored) == (decision_comparison.REVIEWS, False)
                 attributes = body["spec"]["resourceAttributes"]
                 assert attributes["verb"] and attributes["resource"]
                 return {"status": {"allowed": allows(identity.name)}}
@@ -53,7 +53,7 @@ class Server:
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparing, "SECOND_LOOK", 0)
+    monkeypatch.setattr(decision_comparison, "SECOND_LOOK", 0)
 
 
 def runtime(allows: Callable[[str], bool]) -> StaticRuntime:

@@ -4,7 +4,7 @@ in test_agreement.py.
 
 import pytest
 
-from rbac.covering import MAX_COMPARISONS, covers, uncovered
+from rbac.escalation_check import MAX_COMPARISONS, covers, uncovered
 from rbac.rules import Rule
 
 PODS = Rule(("get", "list"), ("",), ("pods",))

@@ -14,7 +14,7 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.identity import Identity
-from rbac.comparing import VERBS, compare, random_questions
+from rbac.decision_comparison import VERBS, compare, random_questions
 from rbac.rules import AccessQuestion, normalize_question, parse_rules
 from tests.accounts.kubesphere import objects as kubesphere
 from tests.contract.grants import review

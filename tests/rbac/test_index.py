@@ -14,7 +14,7 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.informer import Informer
-from rbac.index import GrantIndex, SubjectKey
+from rbac.grant_index import GrantIndex, SubjectKey
 from rbac.rules import AccessQuestion, parse_rules
 from tests.depth import SEED, number
 from tests.informers import bring, preloaded, take_away

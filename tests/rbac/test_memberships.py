@@ -9,11 +9,11 @@ import pytest
 from console.kube.gvr import CONFIG_MAPS, GROUP_BINDINGS, GROUPS, GVR, ROLES, USERS
 from console.kube.informer import Freshness, Informer
 from console.kube.projections import DECODERS
-from console.views.deciding import permissions_may_be_stale
+from console.views.authorization import permissions_may_be_stale
 from rbac.authorizer import SOURCES
-from rbac.current import create_cluster
-from rbac.liveaccess import LiveAccess
+from rbac.live_access import LiveAccess
 from rbac.memberships import groups_of, is_group_name
+from rbac.process_clusters import create_cluster
 from tests.accounts.test_crashes import group, members
 from tests.informers import preloaded, take_away
 from tests.rbac.fakes import Manifest

@@ -15,8 +15,8 @@ from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import Runtime
-from rbac import signedin
-from rbac.signedin import NAME, RESOURCES, SignedInReads, signed_in_factories
+from rbac import authenticated_reads
+from rbac.authenticated_reads import NAME, RESOURCES, SignedInReads, signed_in_factories
 from tests.informers import bring
 from tests.rbac.fakes import FakeRuntime
 from tests.rbac.objects import user
@@ -81,7 +81,7 @@ async def test_a_disabled_user_loses_the_permissions() -> None:
 
 
 async def test_nothing_is_granted_above_the_user_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signedin, "MAX_USERS", 1)
+    monkeypatch.setattr(authenticated_reads, "MAX_USERS", 1)
     runtime = make_runtime({USERS: [user("alice"), user("bob")]})
     await settle(runtime, BOTH)
     assert not bound(runtime) and not rules(runtime)

@@ -3,8 +3,8 @@
 import pytest
 from django.utils.translation import override
 
+from rbac.rule_descriptions import describe_rule
 from rbac.rules import Rule
-from rbac.words import describe_rule
 
 READ = ("get", "list", "watch")
 

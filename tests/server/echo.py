@@ -1,4 +1,4 @@
-"""A small ASGI application under `console.server.run`, in a separate process because a Twisted
+"""A small ASGI application under `console.web.server.run`, in a separate process because a Twisted
 reactor runs only once.
 
 GET /scope returns the ASGI scope. POST returns the size of the body. GET /slow responds after a
@@ -18,9 +18,9 @@ from typing import Any
 
 from django.conf import settings
 
-from console import server
-from console.edge import harden
 from console.live.flow import Flow, flow_of
+from console.web import server
+from console.web.hardening import harden
 
 #: Time limits that a test may shorten by environment variables.
 SECONDS = ("HEAD_SECONDS", "IDLE_SECONDS", "BODY_SECONDS", "ANSWER_SECONDS")

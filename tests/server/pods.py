@@ -13,7 +13,7 @@ import sys
 from threading import Thread
 from typing import Any
 
-from console import server  # isort: skip  it chooses the reactor
+from console.web import server  # isort: skip  it chooses the reactor
 
 import django
 from django.conf import settings
@@ -28,12 +28,12 @@ from console.kube.gvr import PODS  # noqa: E402  Django's apps must be ready
 from console.kube.informer import Informer  # noqa: E402
 from console.live import flow  # noqa: E402
 from console.live.counters import counters  # noqa: E402
-from console.live.routing import websocket_application  # noqa: E402
 from console.live.sharedviews import get_shared_views  # noqa: E402
-from console.ui.places import resolve_list  # noqa: E402
-from console.ui.selection import ListQuery  # noqa: E402
-from console.ui.table import build_table  # noqa: E402
-from rbac.current import set_host_cluster  # noqa: E402
+from console.routing import websocket_application  # noqa: E402
+from console.ui.lists.selection import ListQuery  # noqa: E402
+from console.ui.lists.table import build_table  # noqa: E402
+from console.ui.navigation.page_routes import resolve_list  # noqa: E402
+from rbac.process_clusters import set_host_cluster  # noqa: E402
 from tests.informers import bring, preloaded  # noqa: E402
 from tests.staticruntime import StaticRuntime  # noqa: E402
 from tests.ui.support import FakeAccess, admin, pod  # noqa: E402

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from console.edge import harden
+from console.web.hardening import harden
 
 HEADERS = [
     (b"host", b"x"),

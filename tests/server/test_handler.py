@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from pytest_django import Settings
 
-from console.handler import READ_LOCK_TIMEOUT_MS, ConsoleHandler, make_handler
+from console.web.handler import READ_LOCK_TIMEOUT_MS, ConsoleHandler, make_handler
 
 
 def _patience() -> int:

@@ -16,13 +16,13 @@ from django.utils.translation import get_language
 from pytest_django import Settings
 
 from accounts.signin.session_rows import SessionStore
-from console.inline import InlineSessionMiddleware
+from console.web.async_middleware import InlineSessionMiddleware
 
 INLINE = [
-    "console.inline.InlineSessionMiddleware",
-    "console.inline.InlineLocaleMiddleware",
-    "console.inline.InlineCsrfMiddleware",
-    "console.inline.InlineMessageMiddleware",
+    "console.web.async_middleware.InlineSessionMiddleware",
+    "console.web.async_middleware.InlineLocaleMiddleware",
+    "console.web.async_middleware.InlineCsrfMiddleware",
+    "console.web.async_middleware.InlineMessageMiddleware",
 ]
 DJANGOS = [
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.programs
 
 SEND = """
-from console.server import Socket
+from console.web.server import Socket
 
 socket = Socket()
 socket.state = Socket.{state}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from console.connections import (
+from console.web.connections import (
     MAX_CONNECTIONS,
     MAX_PER_ADDRESS,
     MIN_PER_ADDRESS,

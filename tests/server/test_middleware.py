@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.test import AsyncRequestFactory, RequestFactory
 from pytest_django import Settings
 
-from console.inline import AsyncMiddleware
-from console.middleware import (
+from console.web.async_middleware import AsyncMiddleware
+from console.web.middleware import (
     EncodingMiddleware,
     OriginGateMiddleware,
     SecurityHeadersMiddleware,

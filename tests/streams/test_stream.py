@@ -17,7 +17,7 @@ from console.kube.errors import ApiError, BadRequest
 from console.kube.gvr import PODS, Key
 from console.live.sessionmonitor import get_session_monitor
 from console.streams import stream as streams
-from console.streams.places import MemoryQuota, QuotaExceeded
+from console.streams.memory_quota import MemoryQuota, QuotaExceeded
 from console.streams.stream import (
     MAX_BUFFERED,
     STREAM_QUOTA,
@@ -25,11 +25,11 @@ from console.streams.stream import (
     StreamEnded,
     StreamRequest,
 )
-from console.ui.actions import Permission
-from console.ui.clusters import Cluster, clusters
-from console.ui.decisions import Denied
-from console.ui.presence import UserSession
-from console.views.deciding import PermissionsUnconfirmed
+from console.ui.core.actions import Permission
+from console.ui.core.clusters import Cluster, clusters
+from console.ui.core.permissions import Denied
+from console.ui.core.requests import UserSession
+from console.views.authorization import PermissionsUnconfirmed
 from devcluster.logs.runs import RATE_ANNOTATION
 from tests.logs.conftest import World
 from tests.ui.support import FakeAccess

@@ -11,7 +11,7 @@ import pytest
 from channels.testing import WebsocketCommunicator
 
 from console.live.limits import SocketCap
-from console.live.routing import websocket_application
+from console.routing import websocket_application
 from console.terminals.consumer import TerminalConsumer
 from tests.logs.conftest import _site, made, world
 from tests.ui.support import FakeAccess

@@ -8,6 +8,7 @@ from typing import cast
 import pytest
 from pytest_django import Settings
 
+from console.actions.node_shell import CONTAINER, LABEL
 from console.audit.models import AuditRecord
 from console.audit.trail import AuditAction
 from console.kube.clock import SystemClock
@@ -15,13 +16,12 @@ from console.kube.errors import Unavailable
 from console.kube.gvr import GVR, PODS, Key
 from console.kube.runtime import Runtime
 from console.live.sessionmonitor import get_session_monitor
-from console.shells.ending import delete_shell_pod
-from console.shells.sweeping import delete_leftover_pods
+from console.shells.cleanup import delete_leftover_pods
+from console.shells.deletion import delete_shell_pod
 from console.streams.stream import StreamRequest
-from console.terminals.held import get_terminals
-from console.ui.clusters import Cluster, clusters
-from console.ui.nodes.shell import CONTAINER, LABEL
-from console.ui.presence import UserSession
+from console.terminals.registry import get_terminals
+from console.ui.core.clusters import Cluster, clusters
+from console.ui.core.requests import UserSession
 from tests.informers import bring, preloaded
 from tests.logs.conftest import POD_PATH, World
 from tests.rbac.fakes import FakeConsole

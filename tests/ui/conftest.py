@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import Settings
 
-from console.ui.clusters import Cluster
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.clusters import Cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.staticruntime import StaticRuntime
 
 

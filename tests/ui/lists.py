@@ -5,10 +5,10 @@ from typing import Any
 from django.http import QueryDict
 
 from console.kube.gvr import PODS
-from console.ui.registry import kinds
-from console.ui.selection import ListQuery
-from console.ui.table import Table, build_table
-from console.ui.viewspec import ViewSpec
+from console.ui.core.registry import kinds
+from console.ui.lists.selection import ListQuery
+from console.ui.lists.table import Table, build_table
+from console.ui.lists.viewspec import ViewSpec
 from tests.informers import preloaded
 from tests.ui.support import (
     NAMESPACE_NAMES,

@@ -6,8 +6,8 @@ from typing import Any
 
 from console.kube.gvr import GVR, NAMESPACES, PODS, Key
 from console.kube.identity import Identity
-from console.ui.clusters import HOST, Cluster, clusters
-from rbac.current import create_cluster
+from console.ui.core.clusters import HOST, Cluster, clusters
+from rbac.process_clusters import create_cluster
 from tests.informers import preloaded
 from tests.staticruntime import StaticRuntime
 

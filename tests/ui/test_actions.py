@@ -8,6 +8,10 @@ import pytest
 from django.test import RequestFactory
 from django.utils.functional import Promise
 
+from console.actions.creation import create_object
+from console.actions.service_accounts import ChangeAccountRole
+from console.actions.volume_copies import Clone, VolumeForm
+from console.actions.workloads.autoscaling import Autoscale
 from console.kube.errors import Conflict
 from console.kube.gvr import (
     DEPLOYMENTS,
@@ -22,21 +26,16 @@ from console.kube.gvr import (
 )
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.ui.accountroles import ChangeAccountRole
-from console.ui.actions import Action, ActionContext, ActionSucceeded, Permission
-from console.ui.decisions import Denied, Refused, denied_for
-from console.ui.declared import RestrictedAccess
-from console.ui.forms import ConsoleForm
-from console.ui.making import create_object
-from console.ui.registry import kinds
-from console.ui.rights import permissions_key
-from console.ui.states import denied_text
-from console.ui.storage.copies import Clone, VolumeForm
-from console.ui.subject import Subject
-from console.ui.workloads.autoscaling import Autoscale
+from console.ui.core.actions import Action, ActionContext, ActionSucceeded, Permission
+from console.ui.core.kind_permissions import RestrictedAccess, permissions_key
+from console.ui.core.permissions import Denied, Refused, denied_for
+from console.ui.core.registry import kinds
+from console.ui.core.subject import Subject
+from console.ui.forms.forms import ConsoleForm
+from console.ui.fragments.empty_states import denied_text
 from console.views.denial import MissingPermission, request_text
 from console.views.denial import denied_page as page_of
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.rbac.fakes import FakeConsole
 from tests.rbac.objects import native_binding

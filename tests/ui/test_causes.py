@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from console.kube.status import Severity
-from console.ui.ages import age_text
-from console.ui.causes import diagnose
-from console.ui.conditions import conditions_of
-from console.ui.podspecs import containers_of, probes_of, resources_of
+from console.ui.core.podspecs import containers_of, probes_of, resources_of
+from console.ui.diagnosis.conditions import conditions_of
+from console.ui.diagnosis.diagnosis import diagnose
+from console.ui.fragments.placeholders import age_text
 
 ENDED = datetime(2020, 11, 20, 10, tzinfo=UTC)
 CRASHED = {"terminated": {"exitCode": 137, "reason": "OOMKilled", "finishedAt": ENDED.isoformat()}}

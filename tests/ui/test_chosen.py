@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
-from console.ui.chosen import MOST_LABELS
-from console.ui.export import export_item
-from console.ui.filterform import filter_form
-from console.ui.picker import column_picker
-from console.ui.rows import make_row
-from console.ui.selection import ListQuery
-from console.ui.table import row_of
-from console.ui.viewspec import ViewSpec
+from console.ui.lists.column_selection import MOST_LABELS
+from console.ui.lists.export import export_item
+from console.ui.lists.list_forms import column_picker, filter_form
+from console.ui.lists.rows import make_row
+from console.ui.lists.selection import ListQuery
+from console.ui.lists.table import row_of
+from console.ui.lists.viewspec import ViewSpec
 from tests.informers import bring, preloaded
 from tests.ui.lists import spec_of, table
 from tests.ui.support import admin, small_world

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from console.kube.gvr import NAMESPACES, PODS
 from console.kube.informer import Informer
 from console.kube.status import Severity
-from console.ui.counts import SeverityCounts, counts_of
-from console.ui.decisions import Readable
-from console.ui.level import Level
-from console.ui.nav import NavCount, ProblemCount, all_kinds, nav
-from console.ui.registry import kinds
-from rbac.current import create_cluster
+from console.ui.core.permissions import Readable
+from console.ui.core.registry import kinds
+from console.ui.navigation.counts import SeverityCounts, counts_of
+from console.ui.navigation.level import Level
+from console.ui.navigation.nav import NavCount, ProblemCount, all_kinds, nav
+from rbac.process_clusters import create_cluster
 from tests.informers import bring, preloaded
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, pod, small_world

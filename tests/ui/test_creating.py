@@ -4,16 +4,16 @@ import pytest
 import yaml
 from django.http import QueryDict
 
-from console.kube.discovery import CustomType
+from console.kube.custom_types import CustomType
 from console.kube.gvr import GVR, NODES, PODS
-from console.ui.creating import create_url, may_create_any, skeleton
-from console.ui.generic import generic_kind
-from console.ui.kind import ResourceKind
-from console.ui.registry import kinds
-from console.ui.rights import permissions_key
-from console.ui.selection import ListQuery
-from console.ui.table import build_table
-from console.ui.viewspec import ViewSpec
+from console.ui.core.custom_kinds import generic_kind
+from console.ui.core.kind import ResourceKind
+from console.ui.core.kind_permissions import permissions_key
+from console.ui.core.registry import kinds
+from console.ui.editing.creating import create_url, may_create_any, skeleton
+from console.ui.lists.selection import ListQuery
+from console.ui.lists.table import build_table
+from console.ui.lists.viewspec import ViewSpec
 from tests.informers import preloaded
 from tests.ui.lists import spec_of, table
 from tests.ui.support import FakeAccess, admin, alice, bob, charlie

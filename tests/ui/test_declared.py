@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import EVENTS, PODS, SERVICES, Key
-from console.ui.access import Access
-from console.ui.declared import RestrictedAccess
-from console.ui.links import detail_url
-from console.ui.places import DetailRoute, resolve_page
-from console.ui.registry import kinds
+from console.ui.core.access import Access
+from console.ui.core.kind_permissions import RestrictedAccess
+from console.ui.core.links import detail_url
+from console.ui.core.registry import kinds
+from console.ui.navigation.page_routes import DetailRoute, resolve_page
 from tests.ui.support import FakeAccess, admin
 
 pytestmark = pytest.mark.usefixtures("host")

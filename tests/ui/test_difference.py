@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.ui.difference import MOST, WIDEST, diff_lines, difference
+from console.ui.editing.diff import MOST, WIDEST, diff_lines, difference
 from tests.cputime import at_most
 
 _lines = st.lists(st.sampled_from(["a", "b", "c"]), max_size=12)

@@ -12,13 +12,13 @@ from django.utils.translation import override
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
 from console.kube.status import Severity
-from console.ui import ages, drawing
-from console.ui.drawing import part_html, row_html, rows_html
-from console.ui.rows import ListRow
-from console.ui.selection import ListQuery
-from console.ui.shelf import WeightedLruCache
-from console.ui.symbols import MARKS
-from console.ui.table import build_table
+from console.templatetags.symbols import MARKS
+from console.ui.core.lru_cache import WeightedLruCache
+from console.ui.fragments import cached_fragments, placeholders
+from console.ui.fragments.cached_fragments import part_html, row_html, rows_html
+from console.ui.lists.rows import ListRow
+from console.ui.lists.selection import ListQuery
+from console.ui.lists.table import build_table
 from tests.informers import bring, preloaded
 from tests.ui.lists import spec_of
 from tests.ui.support import FakeAccess, admin, bob, pod, small_world
@@ -35,8 +35,8 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(template)
         return render_to_string(template, values)
 
-    monkeypatch.setattr(drawing, "render_to_string", noted)
-    drawing.part_cache.clear()
+    monkeypatch.setattr(cached_fragments, "render_to_string", noted)
+    cached_fragments.part_cache.clear()
     return found
 
 
@@ -63,7 +63,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(ages, "datetime", clock)
+    monkeypatch.setattr(placeholders, "datetime", clock)
     return clock
 
 

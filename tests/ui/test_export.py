@@ -10,10 +10,10 @@ import pytest
 from django.http import QueryDict
 
 from console.kube.gvr import PODS
-from console.ui.export import CHUNK, escape_formula, exported_slice, stream
-from console.ui.registry import kinds
-from console.ui.selection import ListQuery, select
-from console.ui.viewspec import ViewSpec
+from console.ui.core.registry import kinds
+from console.ui.lists.export import CHUNK, escape_formula, exported_slice, stream
+from console.ui.lists.selection import ListQuery, select
+from console.ui.lists.viewspec import ViewSpec
 from tests.informers import preloaded
 from tests.ui.support import FakeAccess, admin, alice, pod, small_world
 

@@ -5,7 +5,14 @@ from django.http import QueryDict
 from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy, override
 
-from console.ui.forms import CheckField, ChoiceField, CodeField, ConsoleForm, SecretField, TextField
+from console.ui.forms.forms import (
+    CheckField,
+    ChoiceField,
+    CodeField,
+    ConsoleForm,
+    SecretField,
+    TextField,
+)
 
 CHOICES = [("viewer", "Viewer"), ("admin", "Admin\u202e")]
 

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from console.ui.kubectl import quoted
+from console.ui.core.action_texts import quoted
 
 pytestmark = pytest.mark.programs
 

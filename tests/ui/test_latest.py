@@ -8,8 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.kube.gvr import EVENTS, PODS
-from console.ui.decisions import Readable
-from console.ui.latest import ChangeTime, RecentChanges, change_time, recent_changes_of
+from console.ui.core.permissions import Readable
+from console.ui.diagnosis.recent_changes import (
+    ChangeTime,
+    RecentChanges,
+    change_time,
+    recent_changes_of,
+)
 from tests.informers import preloaded
 from tests.pages.overview.world import warning
 from tests.ui.support import small_world

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from console.ui.columns import LinkTarget
-from console.ui.columns.links import ResolvedLink
-from console.ui.linked import LinkResolver
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.link_resolver import LinkResolver
+from console.ui.lists.columns import LinkTarget
+from console.ui.lists.columns.links import ResolvedLink
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.ui.support import alice, make_runtime
 
 

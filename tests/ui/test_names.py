@@ -1,6 +1,6 @@
 import pytest
 
-from console.ui.names import split_name
+from console.ui.core.text import split_name
 
 HASHED = {"pod-template-hash": "7f9c8d6b5"}
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import NODES, PODS, Key
-from console.ui.nodecapacity import NodeCapacityPanel
-from console.ui.registry import kinds
-from console.ui.subject import Subject
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.registry import kinds
+from console.ui.core.subject import Subject
+from console.ui.details.relations.node_panels import NodeCapacityPanel
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.pages.overview.world import make_runtime, measured
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice

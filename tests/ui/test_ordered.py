@@ -15,9 +15,9 @@ from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.decisions import Readable
-from console.ui.ordered import ListSlice, OrderedView, ViewQuery
-from console.ui.viewspec import ViewSpec
+from console.ui.core.permissions import Readable
+from console.ui.lists.ordered_view import ListSlice, OrderedView, ViewQuery
+from console.ui.lists.viewspec import ViewSpec
 from tests.informers import bring, preloaded, take_away
 from tests.ui.lists import spec_of
 from tests.ui.support import NAMESPACE_NAMES, pod

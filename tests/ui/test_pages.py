@@ -6,9 +6,8 @@ import pytest
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from console.ui import pages
-from console.ui.gaps import collect_placeholders
-from console.ui.pages import render_page, streamed_part
+from console.ui.fragments import placeholders
+from console.ui.fragments.placeholders import collect_placeholders, render_page, streamed_part
 
 
 def drawn(*_arguments: Any) -> str:
@@ -18,7 +17,7 @@ def drawn(*_arguments: Any) -> str:
 
 @pytest.fixture
 def content(monkeypatch: pytest.MonkeyPatch) -> bytes:
-    monkeypatch.setattr(pages, "render_to_string", drawn)
+    monkeypatch.setattr(placeholders, "render_to_string", drawn)
     return render_page(HttpRequest(), "any.html", {})
 
 
@@ -37,5 +36,5 @@ def test_cached_fragments_are_not_split_into_streamed_parts(
             kept.append(drawn())
         return kept[0]
 
-    monkeypatch.setattr(pages, "render_to_string", keeping)
+    monkeypatch.setattr(placeholders, "render_to_string", keeping)
     assert render_page(HttpRequest(), "any.html", {}).decode() == kept[0] == drawn()

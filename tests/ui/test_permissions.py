@@ -3,9 +3,9 @@
 import pytest
 
 from console.kube.gvr import PODS, Key
-from console.ui.decisions import Denied
-from console.ui.selection import ListQuery
-from console.ui.table import build_table, row_of
+from console.ui.core.permissions import Denied
+from console.ui.lists.selection import ListQuery
+from console.ui.lists.table import build_table, row_of
 from tests.informers import preloaded
 from tests.ui.lists import keys, spec_of, table
 from tests.ui.support import (

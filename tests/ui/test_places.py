@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.ui.places import resolve_list, resolve_page
+from console.ui.navigation.page_routes import resolve_list, resolve_page
 
 pytestmark = pytest.mark.usefixtures("host")
 

@@ -3,7 +3,7 @@
 import pytest
 from django.utils.translation import override
 
-from console.ui.quotawords import resource_label
+from console.ui.core.kind_names import resource_label
 from tests.ui.support import admin
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from console.kinds.pods import PodKind
 from console.kube.gvr import PODS
-from console.ui.columns import NameColumn, StatusColumn, TextColumn
-from console.ui.filters import SearchFilter, StatusFilter
-from console.ui.kind import Nav, ResourceKind
-from console.ui.registry import InvalidKindDeclaration, Registry, kinds
+from console.ui.core.kind import Nav, ResourceKind
+from console.ui.core.registry import InvalidKindDeclaration, Registry, kinds
+from console.ui.lists.columns import NameColumn, StatusColumn, TextColumn
+from console.ui.lists.filters import SearchFilter, StatusFilter
 
 
 def declare(**changes: Any) -> type[ResourceKind]:

@@ -5,11 +5,11 @@ import dataclasses
 import pytest
 
 from console.kube.gvr import DEPLOYMENTS, PODS, Key
-from console.ui.drawing import row_html
-from console.ui.registry import kinds
-from console.ui.rows import ActionBar, action_bar, make_row
-from console.ui.selection import ListQuery
-from console.ui.table import build_table
+from console.ui.core.registry import kinds
+from console.ui.fragments.cached_fragments import row_html
+from console.ui.lists.rows import ActionBar, action_bar, make_row
+from console.ui.lists.selection import ListQuery
+from console.ui.lists.table import build_table
 from tests.informers import bring, preloaded, take_away
 from tests.ui.lists import spec_of, table
 from tests.ui.support import (

@@ -4,19 +4,18 @@ from typing import Any
 
 import pytest
 
-from console.kube.discovery import CustomTypes
+from console.kube.custom_types import CustomTypes
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, DEPLOYMENTS, NAMESPACES, PODS, Key
 from console.kube.informer import Informer
-from console.ui.access import Access
-from console.ui.bestmatches import best_of
-from console.ui.clusterkinds import Kinds
-from console.ui.haystacks import BlockMatch, search_index_of
-from console.ui.kindnames import kind_named, kinds_like
-from console.ui.registry import kinds
-from console.ui.search import search, searchable
-from console.ui.searchquery import MAX_LABELS, MAX_LENGTH, parse_search
-from console.ui.selection import ListQuery, select
-from console.ui.textblocks import packed
+from console.ui.core.access import Access
+from console.ui.core.clusters import Kinds
+from console.ui.core.kind_names import kind_named, kinds_like
+from console.ui.core.registry import kinds
+from console.ui.lists.selection import ListQuery, select
+from console.ui.search.index_blocks import packed
+from console.ui.search.query import MAX_LABELS, MAX_LENGTH, parse_search
+from console.ui.search.search import best_of, search, searchable
+from console.ui.search.search_index import BlockMatch, search_index_of
 from tests.informers import bring, preloaded, take_away
 from tests.ui.support import FakeAccess, admin, alice, charlie, dora, namespace, pod, small_world
 

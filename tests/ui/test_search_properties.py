@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer
 from console.kube.store import Entry
-from console.ui import textblocks
-from console.ui.access import Access
-from console.ui.search import search, searchable
-from console.ui.searchquery import SearchQuery, parse_search
+from console.ui.core.access import Access
+from console.ui.search import index_blocks
+from console.ui.search.query import SearchQuery, parse_search
+from console.ui.search.search import search, searchable
 from tests.informers import bring, preloaded, take_away
 from tests.ui.support import FakeAccess, admin, pod
 from tests.ui.test_search import KINDS
@@ -73,7 +73,7 @@ viewers = st.one_of(
 def _small_blocks() -> Iterator[None]:
     """Use small index blocks, so that they are split and merged constantly."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(textblocks, "SIZE", 4)
+        patch.setattr(index_blocks, "SIZE", 4)
         yield
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import PODS, Key
-from console.ui import selection
-from console.ui.access import Access
-from console.ui.decisions import Denied, Readable, readable, whole_namespaces
-from console.ui.ordered import OrderedView
-from console.ui.rights import permissions_key
-from console.ui.selection import ListQuery, select, select_async
-from console.ui.shelf import LruCache
-from console.ui.table import build_table, row_of
+from console.ui.core.access import Access
+from console.ui.core.kind_permissions import permissions_key
+from console.ui.core.lru_cache import LruCache
+from console.ui.core.permissions import Denied, Readable, readable, whole_namespaces
+from console.ui.lists import selection
+from console.ui.lists.ordered_view import OrderedView
+from console.ui.lists.selection import ListQuery, select, select_async
+from console.ui.lists.table import build_table, row_of
 from tests.informers import bring, preloaded
 from tests.ui.lists import spec_of
 from tests.ui.support import FakeAccess, admin, alice, bob, charlie, pod, small_world

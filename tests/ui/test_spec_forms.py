@@ -8,16 +8,16 @@ import pytest
 import yaml
 from django.http import QueryDict
 
-from console.ui.decisions import Refused
-from console.ui.manifests import mapping
-from console.ui.network.rules import RulesForm
-from console.ui.network.services import ServiceForm
-from console.ui.rowforms import MOST, MOST_NEW
-from console.ui.specforms import SpecForm
-from console.ui.workloads.environment import EnvironmentForm
-from console.ui.workloads.probes import ProbesForm
-from console.ui.workloads.strategies import DeploymentStrategyForm
-from console.ui.workloads.volumes import VolumesForm
+from console.actions.ingress_rules import RulesForm
+from console.actions.services import ServiceForm
+from console.actions.workloads.environment import EnvironmentForm
+from console.actions.workloads.probes import ProbesForm
+from console.actions.workloads.strategies import DeploymentStrategyForm
+from console.actions.workloads.volumes import VolumesForm
+from console.ui.core.manifests import mapping
+from console.ui.core.permissions import Refused
+from console.ui.forms.row_forms import MOST, MOST_NEW
+from console.ui.forms.spec_forms import SpecForm
 
 FIXTURES = Path(__file__).parents[1] / "kinds/fixtures"
 KINDS = ("services", "ingresses")

@@ -7,9 +7,9 @@ import pytest
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.ui.registry import kinds
-from console.ui.selection import ListQuery
-from console.ui.table import build_table
+from console.ui.core.registry import kinds
+from console.ui.lists.selection import ListQuery
+from console.ui.lists.table import build_table
 from tests.ui.lists import keys, spec_of, table
 from tests.ui.support import admin, bob, pod
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.ui.text import dom_id, escape_invisible
+from console.ui.core.text import dom_id, escape_invisible
 
 
 def test_visible_text_is_unchanged() -> None:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS, PODS, Key
 from console.kube.informer import Informer
 from console.kube.status import Severity
-from console.ui.decisions import Readable
-from console.ui.registry import kinds
-from console.ui.troubles import SHOWN, Problems
+from console.ui.core.permissions import Readable
+from console.ui.core.registry import kinds
+from console.ui.diagnosis.problems import SHOWN, Problems
 from tests.informers import bring, preloaded
 from tests.ui.support import pod, small_world
 from tests.ui.test_ordered import RIGHTS, change, changes

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.kinds.pods import PodKind
-from console.ui.viewspec import ViewSpec
+from console.ui.lists.viewspec import ViewSpec
 from tests.cputime import at_most
 
 KIND = PodKind()

@@ -15,12 +15,18 @@ from console.kube import projections
 from console.kube.errors import ApiError, Unavailable, error_from_status
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
-from console.kube.sentences import Message
+from console.kube.messages import Message
 from console.kube.status import Severity
-from console.ui.freshness import live_state
-from console.ui.registry import kinds
-from console.ui.states import loading_block
-from console.ui.words import SENTENCES, SEVERITY_WORDS, STATUS_WORDS, translate, translate_message
+from console.ui.core.object_source import live_state
+from console.ui.core.registry import kinds
+from console.ui.core.words import (
+    SENTENCES,
+    SEVERITY_WORDS,
+    STATUS_WORDS,
+    translate,
+    translate_message,
+)
+from console.ui.fragments.empty_states import loading_block
 from tests.informers import preloaded
 
 #: Functions whose arguments are shown to users.

@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.ui.yamlreading import MAX_DEPTH, read_document, read_yaml
+from console.ui.editing.yaml_text import MAX_DEPTH, read_document, read_yaml
 from tests.cputime import at_most
 
 _BOMB = "a: &a [x, x]\n" + "".join(

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.kube.merging import json_equal
-from console.ui.registry import kinds
-from console.ui.yamlreading import read_yaml
-from console.ui.yamltext import yaml_text
+from console.ui.core.registry import kinds
+from console.ui.editing.yaml_text import read_yaml, yaml_text
 
 KIND = kinds.by_segment("pods")
 assert KIND is not None

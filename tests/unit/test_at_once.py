@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from console.kube.identity import Identity
-from console.views import bulkrun
-from rbac import comparing, ensure
+from console.views import bulk_runner
+from rbac import apply, decision_comparison
 from rbac.rules import AccessQuestion
 from tests.rbac.test_comparing import runtime
 
@@ -31,24 +31,26 @@ class Crowd:
 
 
 async def writes(crowd: Crowd, _monkeypatch: pytest.MonkeyPatch) -> int:
-    await ensure.run_concurrently([partial(crowd.come, None)] * MANY)
-    return ensure.AT_ONCE
+    await apply.run_concurrently([partial(crowd.come, None)] * MANY)
+    return apply.AT_ONCE
 
 
 async def reviews(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(comparing, "_review", partial(crowd.come, False))
+    monkeypatch.setattr(decision_comparison, "_review", partial(crowd.come, False))
     asked = AccessQuestion("delete", "", "pods", namespace="shop")
     known = runtime(lambda _name: False)
-    await comparing.compare(known, [(Identity("bob"), asked)] * MANY)
-    return comparing.AT_ONCE
+    await decision_comparison.compare(known, [(Identity("bob"), asked)] * MANY)
+    return decision_comparison.AT_ONCE
 
 
 async def actions(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(bulkrun, "_result", partial(crowd.come, bulkrun.BulkResult("web", "done")))
+    monkeypatch.setattr(
+        bulk_runner, "_result", partial(crowd.come, bulk_runner.BulkResult("web", "done"))
+    )
     nothing = cast("Any", None)
-    found = bulkrun._results(nothing, nothing, nothing, nothing, [nothing] * MANY)
+    found = bulk_runner._results(nothing, nothing, nothing, nothing, [nothing] * MANY)
     assert [result.outcome async for result in found] == ["done"] * MANY
-    return bulkrun.MAX_CONCURRENT
+    return bulk_runner.MAX_CONCURRENT
 
 
 @pytest.mark.parametrize("do", [writes, reviews, actions])

@@ -13,12 +13,12 @@ PACKAGES = ("console", "access", "accounts", "rbac", "workspaces", "devcluster")
 #: actions, which receive their kind.
 FOR_TYPES = {
     ("console.kube.controller", "console.kube.runtime"),
-    ("console.ui.access", "console.ui.clusters"),
-    ("console.ui.actions", "console.ui.http"),
-    ("console.ui.actions", "console.ui.kind"),
-    ("console.ui.actions", "console.ui.subject"),
-    ("console.ui.labels", "console.ui.kind"),
-    ("console.ui.labels", "console.ui.subject"),
+    ("console.ui.core.access", "console.ui.core.clusters"),
+    ("console.ui.core.actions", "console.ui.core.requests"),
+    ("console.ui.core.actions", "console.ui.core.kind"),
+    ("console.ui.core.actions", "console.ui.core.subject"),
+    ("console.ui.core.labels", "console.ui.core.kind"),
+    ("console.ui.core.labels", "console.ui.core.subject"),
 }
 
 

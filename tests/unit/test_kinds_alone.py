@@ -16,7 +16,7 @@ TYPES = {name for name, value in vars(gvr).items() if isinstance(value, GVR)}
 MOST = 4
 #: Common to workloads and pods: types that a pod spec may reference. Menu pages, which check
 #: permissions for types.
-SHARED = {"console/ui/workloads/kind.py", "console/ui/nav.py"}
+SHARED = {"console/actions/workloads/base.py", "console/ui/navigation/nav.py"}
 FILES = sorted(
     path.relative_to(ROOT).as_posix()
     for package in ("ui", "views", "live", "logs", "terminals", "streams")

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from console.kube.credentials import Credentials
-from console.kube.discovery import CustomType
+from console.kube.custom_types import CustomType
 from console.kube.factory import InformerFactory
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -33,10 +33,10 @@ from console.kube.tokens import RenewedToken
 from console.kube.usage import UsageReader
 from console.live.hub import Feed
 from console.saved import pins
-from console.ui.customs import CustomKinds
-from console.ui.shelf import LruCache, WeightedLruCache
+from console.ui.core.custom_kinds import CustomKinds
+from console.ui.core.lru_cache import LruCache, WeightedLruCache
 from rbac.authorizer import Authorizer
-from rbac.index import GrantIndex
+from rbac.grant_index import GrantIndex
 from tests.informers import preloaded
 from tests.kube.fakes import FakeClock
 from tests.pages.overview.world import measured

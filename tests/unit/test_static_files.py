@@ -7,7 +7,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage
 from pytest_django import Settings
 
-from console.staticfiles import StaticFilesStorage
+from console.web.staticfiles import StaticFilesStorage
 
 
 def _stored(folder: Path, settings: Settings, **files: str) -> StaticFilesStorage:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import pytest
 
-from console.ui.words import STATUS_WORDS
+from console.ui.core.words import STATUS_WORDS
 from tests.unit.templates.files import ROOT
 from tests.unit.templates.test_locale import PACKAGES
 
@@ -74,7 +74,7 @@ def _untranslated(node: ast.AST) -> Iterator[str]:
 def test_threads_inherit_the_language_of_the_request(
     modules: Mapping[str, ast.Module],
 ) -> None:
-    """`console.ui.threads.in_thread` passes the language on; other threads use the default
+    """`console.ui.core.requests.in_thread` passes the language on; other threads use the default
     language.
     """
     wrong = [

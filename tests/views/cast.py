@@ -7,8 +7,8 @@ from asgiref.sync import markcoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
 
 from console.kube.identity import Identity
-from console.ui.clusters import HOST, Cluster, clusters
-from console.ui.presence import UserSession
+from console.ui.core.clusters import HOST, Cluster, clusters
+from console.ui.core.requests import UserSession
 from rbac.middleware import named_cluster
 from tests.ui.support import FakeAccess, admin, alice, bob, charlie, dora
 

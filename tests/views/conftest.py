@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import make_runtime
 
@@ -20,9 +20,9 @@ def _site(settings: Settings) -> None:
     settings.ROOT_URLCONF = "tests.views.urls"
     settings.ALLOWED_HOSTS = ["testserver"]
     settings.MIDDLEWARE = [
-        "console.inline.InlineLocaleMiddleware",
-        "console.inline.InlineCsrfMiddleware",
-        "console.inline.InlineMessageMiddleware",
+        "console.web.async_middleware.InlineLocaleMiddleware",
+        "console.web.async_middleware.InlineCsrfMiddleware",
+        "console.web.async_middleware.InlineMessageMiddleware",
         "django_htmx.middleware.HtmxMiddleware",
         "tests.views.cast.CastMiddleware",
     ]

@@ -14,7 +14,7 @@ from console.kube.gvr import GVR
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.views.bulk import MAX_OBJECTS
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import bring
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, bob, make_runtime, pod

@@ -10,12 +10,12 @@ from django.utils import translation
 
 from console.kube.gvr import GVR, NAMESPACES, NODES, PODS
 from console.kube.informer import Informer
-from console.kube.sentences import Message
+from console.kube.messages import Message
 from console.live.counters import counters
-from console.ui.charts import chart_line, round_up
-from console.ui.platform import EVERYTHING, may_list_everything
+from console.ui.core.access import EVERYTHING, may_list_everything
+from console.ui.usage.gauges import chart_line, round_up
 from console.views.cache import rate_text
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import bring, preloaded, set_stale
 from tests.kube import generic
 from tests.kube.fakes import FakeClock

@@ -4,9 +4,9 @@ import pytest
 
 from console.kinds.pods import PodKind
 from console.kube.gvr import PODS, Key
-from console.ui.actions import Delete, Permission
-from console.ui.decisions import Denied
-from console.views.deciding import PermissionsUnconfirmed, check_action, check_permission
+from console.ui.core.actions import Delete, Permission
+from console.ui.core.permissions import Denied
+from console.views.authorization import PermissionsUnconfirmed, check_action, check_permission
 from tests.ui.support import FakeAccess
 
 WEB = Key("shop", "web-1")

@@ -13,7 +13,7 @@ from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavail
 from console.kube.gvr import GVR, PODS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import bring, set_stale
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, bob, make_runtime, pod

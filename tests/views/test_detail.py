@@ -9,8 +9,8 @@ from console.draining.progress import progress_url
 from console.kube.gvr import DEPLOYMENTS, EVENTS, GVR, NAMESPACES, NODES, PODS, REPLICA_SETS, Key
 from console.kube.informer import Informer
 from console.kube.store import Store
-from console.ui.registry import kinds
-from rbac.current import set_host_cluster
+from console.ui.core.registry import kinds
+from rbac.process_clusters import set_host_cluster
 from tests.informers import bring, preloaded
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import But, FakeAccess, namespace, pod, small_world
@@ -168,7 +168,7 @@ async def test_unsynced_list_returns_503(client_as: ClientAs, runtime: StaticRun
 async def test_failing_panel_does_not_affect_the_others(
     client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("console.ui.conditions.conditions_of", lambda manifest: 1 / 0)
+    monkeypatch.setattr("console.ui.diagnosis.conditions.conditions_of", lambda manifest: 1 / 0)
     html = await page(client_as, WEB_2)
     assert "An internal error occurred. This section cannot be shown." in html
     assert 'id="panel-metadata"' in html

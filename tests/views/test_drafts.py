@@ -6,8 +6,9 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from console.drafts import keeping
-from console.drafts.keeping import (
+from console.drafts import store
+from console.drafts.models import Draft
+from console.drafts.store import (
     LIFETIME,
     MAX_DRAFTS,
     DraftConflict,
@@ -18,7 +19,6 @@ from console.drafts.keeping import (
     find,
     store_draft,
 )
-from console.drafts.models import Draft
 
 pytestmark = pytest.mark.django_db
 
@@ -72,7 +72,7 @@ def test_newer_draft_is_not_overwritten() -> None:
 
 
 def test_oldest_draft_is_removed_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "MAX_DRAFTS", 3)
+    monkeypatch.setattr(store, "MAX_DRAFTS", 3)
     for at in range(5):
         store_draft(DraftKey("olga", "host", "pods", "shop", f"p{at}"), TEXT, 0)
     store_draft(DraftKey("eve", "host", "pods", "shop", "p"), TEXT, 0)

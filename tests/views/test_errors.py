@@ -10,9 +10,9 @@ import yaml
 from django.http import HttpRequest
 from django.test import RequestFactory
 
-from console.ui import selection
+from console.ui.lists import selection
 from console.views import errors, lists
-from rbac.current import unset_host_cluster
+from rbac.process_clusters import unset_host_cluster
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 

@@ -6,7 +6,7 @@ from typing import Any
 from console.kube.gvr import NAMESPACES, PODS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs

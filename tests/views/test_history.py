@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from console.history.keeping import (
+from console.history.models import ObjectChange
+from console.history.store import (
     MAX_BYTES,
     MAX_CHANGES,
     RETENTION_DAYS,
@@ -14,7 +15,6 @@ from console.history.keeping import (
     changes_of,
     store_change,
 )
-from console.history.models import ObjectChange
 from console.kube.gvr import DEPLOYMENTS, STATEFUL_SETS, Key, ObjectReference
 
 WEB = ObjectReference("host", DEPLOYMENTS, Key("shop", "web"), "uid-1")

@@ -13,10 +13,10 @@ from console.kube.client import UserClient
 from console.kube.errors import Unavailable
 from console.kube.gvr import GVR, USERS, Key
 from console.kube.identity import Identity
-from console.ui.imports import MOST, MOST_OBJECTS, in_order, read_items
-from console.ui.yamlreading import MAX_DEPTH
-from console.views.undoing import _refused
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.editing.imports import MOST, MOST_OBJECTS, in_order, read_items
+from console.ui.editing.yaml_text import MAX_DEPTH
+from console.views.undo import _refused
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.ui.support import FakeAccess, alice, make_runtime
 from tests.views.cast import CAST
 from tests.views.conftest import ClientAs, SignedIn

@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
+from console.actions.data_keys.form import MOST, MOST_NEW
 from console.kube.gvr import CONFIG_MAPS
 from console.kube.informer import Informer
-from console.ui.keys.form import MOST, MOST_NEW
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import bring, preloaded
 from tests.rbac.fakes import FakeConsole
 from tests.staticruntime import StaticRuntime

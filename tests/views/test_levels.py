@@ -12,11 +12,11 @@ from pytest_django import Settings
 from console.kube.gvr import GVR, NAMESPACES, WORKSPACES
 from console.kube.gvr import PODS as PODS_TYPE
 from console.kube.projections.namespace import WORKSPACE_LABEL
-from console.middleware import LevelMiddleware
-from console.ui.level import COOKIE, RECENT, Level
-from console.ui.nav import RAILS, nav
-from console.ui.projects import workspace_of
-from console.ui.shell import LevelSwitcher
+from console.ui.navigation.level import COOKIE, RECENT, Level
+from console.ui.navigation.nav import RAILS, nav
+from console.ui.navigation.page_frame import LevelSwitcher
+from console.ui.navigation.projects import workspace_of
+from console.web.middleware import LevelMiddleware
 from tests.informers import bring
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, namespace, pod
@@ -30,7 +30,7 @@ CLUSTER, PROJECT = Level("cluster"), Level("project", namespace="shop")
 
 @pytest.fixture
 def browser(runtime: StaticRuntime, settings: Settings) -> "Browser":
-    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.middleware.LevelMiddleware"]
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.web.middleware.LevelMiddleware"]
     return Browser()
 
 

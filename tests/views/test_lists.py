@@ -12,8 +12,8 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from console.kube.gvr import NAMESPACES, PODS, WORKSPACES
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.ui.nav import Navigation
-from rbac.current import set_host_cluster
+from console.ui.navigation.nav import Navigation
+from rbac.process_clusters import set_host_cluster
 from tests.informers import bring, preloaded, set_stale
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import namespace as a_project

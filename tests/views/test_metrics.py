@@ -17,7 +17,7 @@ from console.metrics.process import resident_bytes
 from console.metrics.requests import RequestMetrics
 from console.metrics.standalone import MetricsServer
 from console.views.metrics import metrics
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.kube import generic
 from tests.ports import LOOPBACK, free_port
@@ -32,9 +32,9 @@ COLD = GVR("apps", "v1", "widgets")
 @pytest.fixture
 def counted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[RequestMetrics]:
     settings.METRICS_TOKEN = TOKEN
-    settings.MIDDLEWARE = ["console.metrics.requests.CountingMiddleware", *settings.MIDDLEWARE]
+    settings.MIDDLEWARE = ["console.web.request_metrics.CountingMiddleware", *settings.MIDDLEWARE]
     found = RequestMetrics()
-    monkeypatch.setattr("console.metrics.requests.requests", found)
+    monkeypatch.setattr("console.web.request_metrics.requests", found)
     monkeypatch.setattr(families, "requests", found)
     pods = preloaded(PODS, small_world())
     set_host_cluster(StaticRuntime({PODS: pods, COLD: Informer(COLD, generic.decode)}))

@@ -8,8 +8,8 @@ import pytest
 from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.ui.links import action_url, detail_url
-from rbac.current import set_host_cluster
+from console.ui.core.links import action_url, detail_url
+from rbac.process_clusters import set_host_cluster
 from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of

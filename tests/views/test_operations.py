@@ -7,7 +7,8 @@ import pytest
 from django.utils import timezone
 
 from console.kube.gvr import NODES, Key, ObjectReference
-from console.operations.keeping import (
+from console.operations.models import Operation, State
+from console.operations.store import (
     RETENTION,
     STALE,
     AlreadyRunning,
@@ -19,7 +20,6 @@ from console.operations.keeping import (
     record_heartbeat,
     request_stop,
 )
-from console.operations.models import Operation, State
 
 pytestmark = pytest.mark.django_db
 

@@ -5,14 +5,14 @@ from django.db import DatabaseError
 from django.http import Http404, HttpResponse
 from django.test import AsyncRequestFactory
 
-from access.roles.places import RolesNotCached
+from access.roles.lookup import RolesNotCached
 from accounts.users.directory import UsersNotCached
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, Conflict, ServerError, Unavailable
 from console.kube.factory import UnknownKind
 from console.kube.gvr import PODS
-from console.ui.decisions import Denied
-from console.ui.http import ConsoleRequest
+from console.ui.core.permissions import Denied
+from console.ui.core.requests import ConsoleRequest
 from console.views.page import page
 
 

@@ -5,7 +5,7 @@ from pytest_django import Settings
 
 from console.saved import pins
 from console.saved.models import Pin
-from console.ui.nav import MOST
+from console.ui.navigation.nav import MOST
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def _pins(settings: Settings) -> None:
-    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.views.pins.PinsMiddleware"]
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.web.pins.PinsMiddleware"]
     pins.clear_cache()
 
 

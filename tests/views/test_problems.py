@@ -18,22 +18,22 @@ from console.kube.errors import (
     error_from_status,
 )
 from console.kube.gvr import SECRETS
-from console.kube.sentences import Message
-from console.logs import opening
+from console.kube.messages import Message
+from console.logs import access
 from console.terminals import consumer
-from console.ui.editing import (
+from console.ui.core.manifests import MASK
+from console.ui.core.registry import kinds
+from console.ui.editing.manifest import (
     MOST_PROBLEMS,
     InvalidManifest,
     ParsedManifest,
     unmasked,
     unresolved_masks,
 )
-from console.ui.forms import ConsoleForm, TextField
-from console.ui.masking import MASK
-from console.ui.registry import kinds
-from console.ui.yamlreading import read_document
+from console.ui.editing.yaml_text import read_document
+from console.ui.forms.forms import ConsoleForm, TextField
 from console.views import problems
-from console.views.lineproblems import line_problems
+from console.views.line_problems import line_problems
 from tests.cputime import at_most
 
 CAUSES = {
@@ -130,7 +130,7 @@ def test_core_messages_are_translated(error: ApiError, told: str) -> None:
 def test_fallback_messages_of_refused_requests_are_translated() -> None:
     error, told = error_from_status(400, {}), "kube-apiserver 返回 400"
     with translation.override("zh-hans"):
-        assert opening.log_error_text(error) == consumer.terminal_error_text(error) == told
+        assert access.log_error_text(error) == consumer.terminal_error_text(error) == told
         [problem] = line_problems(error, ParsedManifest(read_document("a: 1"), {}), str)
     assert problem.text == told
 

@@ -8,9 +8,9 @@ from urllib.parse import quote
 import pytest
 from pytest_django import Settings
 
-from console.saved import book
-from console.saved.book import MAX_VIEWS
+from console.saved import service
 from console.saved.models import MAX_NAME, SavedView, Sharing
+from console.saved.service import MAX_VIEWS
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
@@ -168,10 +168,10 @@ async def test_anonymous_users_cannot_save_views(client_as: ClientAs) -> None:
 
 @pytest.fixture
 def opening(settings: Settings) -> Iterator[None]:
-    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.views.opening.DefaultViewMiddleware"]
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.web.default_view.DefaultViewMiddleware"]
     yield
     # Query results are cached for seconds, so the rows of a previous test must be dropped.
-    book._openings.clear()
+    service._openings.clear()
 
 
 async def opened(client_as: ClientAs, who: str = "alice", path: str = LIST, **headers: str) -> str:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import Key
-from console.ui.links import container_startup_url, terminal_url
-from rbac.current import set_host_cluster
+from console.ui.core.links import container_startup_url, terminal_url
+from rbac.process_clusters import set_host_cluster
 from tests.ui.support import make_runtime, pod
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of

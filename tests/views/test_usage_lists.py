@@ -10,7 +10,7 @@ import pytest
 
 from console.kube.errors import NotFound, Unavailable
 from console.kube.gvr import POD_METRICS, PODS
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import bring, take_away
 from tests.pages.overview.world import Measuring, make_runtime, measured, pod_usage
 from tests.staticruntime import StaticRuntime

@@ -3,6 +3,8 @@
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver, include, path
 
+from console.urls import PAGES
+
 
 def _login(request: HttpRequest) -> HttpResponse:
     return HttpResponse("login")
@@ -25,7 +27,7 @@ urlpatterns = [
     path("", include("access.urls")),
     path("", include("workspaces.urls")),
     path("", include("console.pages.urls")),
-    path("", include("console.views.urls")),
+    *PAGES,
     path("", include((_accounts, "accounts"))),
 ]
 

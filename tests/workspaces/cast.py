@@ -11,7 +11,7 @@ from django.test import AsyncClient
 
 from console.kube.gvr import GVR, PODS, WORKSPACE_ROLE_BINDINGS
 from console.kube.identity import Identity
-from rbac.current import get_authorizer
+from rbac.process_clusters import get_authorizer
 from tests.contract.client import JSON
 from tests.controlplane.waiting import pause
 from tests.rbac.objects import IAM, Manifest

@@ -19,11 +19,11 @@ from console.kube.identity import Identity
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
 from console.management.commands._installing import install_into
-from console.ui.clusters import clusters
+from console.ui.core.clusters import clusters
 from rbac.authorizer import SOURCES
 from rbac.controllers import FACTORIES as PROJECTION
-from rbac.current import set_host_cluster, unset_host_cluster
 from rbac.middleware import access_of
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.controlplane.cluster import ControlPlane
 from workspaces.controllers import FACTORIES
 

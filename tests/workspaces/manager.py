@@ -27,7 +27,7 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from tests.workspaces.cast import until
-from workspaces.controllers.kubesphere import NAME, NAMESPACE
+from workspaces.controllers.kubesphere_lease import NAME, NAMESPACE
 
 THEIRS = "finalizers.tenant.kubesphere.io"
 TEMPLATES = "finalizers.workspacetemplate.kubesphere.io"

@@ -39,8 +39,8 @@ from tests.workspaces.cast import (
 )
 from tests.workspaces.conftest import Tenancy
 from tests.workspaces.manager import Manager, managing
-from workspaces.controllers import kubesphere
-from workspaces.controllers.kubesphere import NAMESPACE
+from workspaces.controllers import kubesphere_lease
+from workspaces.controllers.kubesphere_lease import NAMESPACE
 from workspaces.names import MANAGED, SHARE
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -50,7 +50,7 @@ READS = [rule("get list watch", "pods services", "core")]
 
 @pytest.fixture(autouse=True)
 def _looks_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kubesphere, "CHECK_INTERVAL", 0.0)
+    monkeypatch.setattr(kubesphere_lease, "CHECK_INTERVAL", 0.0)
 
 
 @pytest.fixture(autouse=True)

@@ -34,7 +34,7 @@ from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.projections.namespace import SYSTEM_NAMESPACES
 from console.kube.runtime import Runtime
-from rbac.ensure import apply_state
+from rbac.apply import apply_state
 from tests.depth import SEED, number
 from tests.rbac.fakes import Manifest
 from tests.rbac.objects import binding, global_role, rule, workspace_binding, workspace_role

@@ -8,13 +8,13 @@ import pytest
 
 from console.kube.gvr import USERS, WORKSPACE_ROLE_BINDINGS, WORKSPACE_ROLES, Key
 from console.kube.identity import Identity
-from console.ui.projects import may_see_workspace
-from rbac.current import get_authorizer
+from console.ui.navigation.projects import may_see_workspace
+from rbac.process_clusters import get_authorizer
 from tests.rbac.objects import IAM, native_binding, native_role, rule, user, workspace_binding
 from tests.workspaces.cast import Person, apply, bound_to, template, until
 from tests.workspaces.conftest import Tenancy
 from workspaces.rights import MEMBERS, workspace_rights
-from workspaces.services import finding
+from workspaces.services import user_search
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
 
@@ -83,7 +83,7 @@ async def test_users_are_found_by_part_of_name_or_email_if_visible(
     # Without the permission, the page doesn't mention email addresses.
     assert "email address" not in text and "email address" in text_of(await fox.get(INVITE))
     # The number of results is limited.
-    monkeypatch.setattr(finding, "MOST", 2)
+    monkeypatch.setattr(user_search, "MOST", 2)
     assert await found(fox, "f") == ["fin", "fog"]
     assert "There are more" in text_of(await fox.get(f"{INVITE}?q=f"))
 

@@ -7,7 +7,7 @@ import pytest
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.staticruntime import StaticRuntime
 from workspaces.pages.forms import (
     DeleteWorkspaceForm,

@@ -33,8 +33,8 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.identity import Identity
-from rbac.current import get_authorizer
 from rbac.memberships import identity_of
+from rbac.process_clusters import get_authorizer
 from rbac.rules import AccessQuestion, normalize_question
 from tests.accounts.conftest import PASSWORD
 from tests.contract.client import Client, Credentials, Transport, tls_context

@@ -13,7 +13,12 @@ from console.kube.client import ObjectClient
 from console.kube.errors import ServerError
 from console.kube.gvr import LEASES
 from tests.rbac.fakes import FakeConsole, MovableClock
-from workspaces.controllers.kubesphere import CHECK_INTERVAL, NAME, NAMESPACE, KubeSphereDetector
+from workspaces.controllers.kubesphere_lease import (
+    CHECK_INTERVAL,
+    NAME,
+    NAMESPACE,
+    KubeSphereDetector,
+)
 
 AHEAD = [timedelta(0), timedelta(seconds=-70), timedelta(seconds=70), timedelta(days=-400)]
 ahead = pytest.mark.parametrize("ahead", AHEAD, ids=str)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workspaces.ladder import QuotaShare, RefusedNeed, allocate, quantity_text
+from workspaces.quota_allocation import QuotaShare, RefusedNeed, allocate, quantity_text
 
 PODS, CPU = "pods", "requests.cpu"
 

@@ -22,10 +22,10 @@ from console.kube.runtime import Runtime
 from tests.rbac.fakes import Manifest
 from tests.workspaces.fakes import TenantRuntime, new_project, settle, template, workspace_quota
 from workspaces.controllers import FACTORIES, REPORT_AGAIN, TenancyReconciler
-from workspaces.controllers.kubesphere import CHECK_INTERVAL, NAME, NAMESPACE
-from workspaces.controllers.shares import QuotaShareSync
+from workspaces.controllers.kubesphere_lease import CHECK_INTERVAL, NAME, NAMESPACE
+from workspaces.controllers.quota_shares import QuotaShareSync
+from workspaces.manifests import project_member
 from workspaces.names import ISOLATION, MANAGED
-from workspaces.objects import project_member
 
 PROJECTS = ("one", "two", "three")
 

@@ -16,7 +16,7 @@ from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import Runtime
 from tests.rbac.fakes import FakeRuntime, Manifest
-from workspaces.leftovers import kubesphere_findings
+from workspaces.kubesphere_check import kubesphere_findings
 
 WEBHOOKS = (VALIDATING_WEBHOOK_CONFIGURATIONS, MUTATING_WEBHOOK_CONFIGURATIONS)
 

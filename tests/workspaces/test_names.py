@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.ui.decisions import Refused
+from console.ui.core.permissions import Refused
 from workspaces.services.projects import check_name
 
 

@@ -28,9 +28,9 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.indexes import indexes_of
-from console.ui.clusters import clusters
-from console.ui.places import PageRoute, resolve_page
-from rbac.current import get_authorizer
+from console.ui.core.clusters import clusters
+from console.ui.navigation.page_routes import PageRoute, resolve_page
+from rbac.process_clusters import get_authorizer
 from tests.rbac.objects import rule, user, workspace_binding
 from tests.workspaces.cast import (
     Person,

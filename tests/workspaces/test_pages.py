@@ -30,10 +30,10 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.ui.clusters import clusters
-from console.ui.decisions import Denied
-from console.ui.places import PageRoute, resolve_page
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.clusters import clusters
+from console.ui.core.permissions import Denied
+from console.ui.navigation.page_routes import PageRoute, resolve_page
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import bring, preloaded
 from tests.rbac.objects import (
     IAM,

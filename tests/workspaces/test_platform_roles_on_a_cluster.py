@@ -20,8 +20,8 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.identity import Identity
-from console.ui.clusters import clusters
-from rbac.current import get_authorizer
+from console.ui.core.clusters import clusters
+from rbac.process_clusters import get_authorizer
 from tests.rbac.objects import (
     IAM,
     TENANT,

@@ -7,8 +7,8 @@ import pytest
 
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, NAMESPACES, USERS
 from console.kube.identity import Identity
-from console.ui.clusters import clusters
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.clusters import clusters
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.rbac.objects import TENANT, Manifest, native_binding, native_role, rule, user
 from tests.staticruntime import StaticRuntime
@@ -16,7 +16,7 @@ from tests.ui.support import FakeAccess
 from tests.views.conftest import ClientAs, _site
 from tests.views.test_lists import text_of
 from tests.workspaces.fakes import TYPES
-from workspaces.pages.projectactions import AssignWorkspace, EditQuota
+from workspaces.pages.project_actions import AssignWorkspace, EditQuota
 
 __all__ = ["_site"]
 

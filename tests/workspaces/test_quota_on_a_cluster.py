@@ -25,7 +25,7 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.identity import Identity
-from rbac.current import get_authorizer
+from rbac.process_clusters import get_authorizer
 from tests.depth import fewer
 from tests.rbac.objects import user
 from tests.workspaces.cast import (
@@ -41,9 +41,9 @@ from tests.workspaces.cast import (
     until,
 )
 from tests.workspaces.conftest import Tenancy
-from workspaces.amounts import Amounts, parse_amounts
-from workspaces.controllers.refusalevents import QuotaEventRecorder
+from workspaces.controllers.quota_events import QuotaEventRecorder
 from workspaces.names import SHARE
+from workspaces.quantities import Amounts, parse_amounts
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
 

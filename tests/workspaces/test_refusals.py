@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from workspaces.ladder import RefusedNeed
-from workspaces.refusals import Refusal, amounts_in, needs_of, quota_error_part
+from workspaces.quota_allocation import RefusedNeed
+from workspaces.refused_requests import Refusal, amounts_in, needs_of, quota_error_part
 
 WORDS = (
     "exceeded quota: quarterdeck-workspace, requested: requests.cpu=3,requests.memory=1Gi, "

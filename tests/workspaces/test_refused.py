@@ -11,8 +11,8 @@ from console.kube.errors import Forbidden
 from console.kube.gvr import EVENTS, GVR, REPLICA_SETS, STATEFUL_SETS, Key
 from console.kube.runtime import Runtime
 from tests.workspaces.fakes import TenantRuntime
-from workspaces.controllers.refusalevents import QuotaEventRecorder
-from workspaces.controllers.refused import RefusedRequests
+from workspaces.controllers.quota_events import QuotaEventRecorder
+from workspaces.controllers.refused_pods import RefusedRequests
 
 WORDS = "exceeded quota: quarterdeck-workspace, requested: pods={}, used: pods=0, limited: pods=1"
 NOW = "2026-03-01T12:00:00Z"

@@ -15,8 +15,8 @@ from console.kube.gvr import (
     WORKSPACE_ROLES,
 )
 from console.kube.identity import Identity
-from console.ui.clusters import clusters
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.clusters import clusters
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from rbac.rules import parse_rules
 from tests.informers import preloaded
 from tests.rbac.objects import (

@@ -13,7 +13,7 @@ from console.kube.runtime import Runtime
 from tests.informers import bring, preloaded
 from tests.rbac.objects import rule
 from tests.staticruntime import StaticRuntime
-from workspaces.rolebases import DEFAULT_RULES, RoleBases
+from workspaces.role_bases import DEFAULT_RULES, RoleBases
 
 READ = rule("get", "pods", "core")
 SCOPE = {"scope.kubesphere.io/namespace": ""}

@@ -11,7 +11,7 @@ from console.kube.runtime import Runtime
 from tests.rbac.fakes import Manifest
 from tests.rbac.objects import rule
 from tests.workspaces.fakes import TenantRuntime, new_project, settle, template
-from workspaces.builtins import PROJECT_RULES
+from workspaces.builtin_roles import PROJECT_RULES
 from workspaces.controllers import FACTORIES, TenancyReconciler
 
 PROJECTS = {"acme": ("one", "two", "three"), "other": ("four", "five")}

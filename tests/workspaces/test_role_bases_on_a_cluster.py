@@ -15,7 +15,7 @@ from console.kube.gvr import (
 from tests.rbac.objects import rule, user
 from tests.workspaces.cast import OF_PROJECTS, apply, base, delete, is_gone, read, template, until
 from tests.workspaces.conftest import Tenancy
-from workspaces.builtins import PROJECT_RULES, WORKSPACE_RULES
+from workspaces.builtin_roles import PROJECT_RULES, WORKSPACE_RULES
 
 READS = [rule("get list watch", "pods services", "core")]
 WORK = [*READS, rule("*", "*", "apps batch")]

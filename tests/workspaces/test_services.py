@@ -11,7 +11,6 @@ from typing import Any, cast
 import pytest
 from django.test import AsyncRequestFactory
 
-from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -32,12 +31,13 @@ from console.kube.gvr import (
     WORKSPACES,
     Key,
 )
+from console.kube.host_runtime import get_runtime
 from console.kube.identity import Identity
-from console.ui.actions import ActionContext
-from console.ui.clusters import clusters
-from console.ui.decisions import Denied, Protected, Refused
-from console.ui.registry import kinds
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.actions import ActionContext
+from console.ui.core.clusters import clusters
+from console.ui.core.permissions import Denied, Protected, Refused
+from console.ui.core.registry import kinds
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import take_away
 from tests.rbac.objects import (
     IAM,
@@ -55,19 +55,19 @@ from tests.rbac.objects import (
     workspace_role,
 )
 from tests.workspaces.fakes import TenantRuntime, template, workspace_quota
-from workspaces.amounts import Amounts
 from workspaces.names import SYSTEM_WORKSPACE
 from workspaces.pages.deleting import DeleteWorkspace
+from workspaces.quantities import Amounts
 from workspaces.services import (
-    bindings,
     departments,
-    finding,
     members,
     project_members,
     projects,
+    role_bindings,
     settings,
+    user_search,
 )
-from workspaces.services.acting import Actor, ConcurrentChange
+from workspaces.services.actor import Actor, ConcurrentChange
 
 READ, QUOTA = "get list watch", "quota.kubesphere.io"
 
@@ -329,7 +329,7 @@ async def test_users_are_found_only_in_visible_workspaces(runtime: TenantRuntime
     access = acting("ivo").access
 
     def found() -> list[str]:
-        return [one.name for one in finding.find_users(access, "acme", "cleo").people]
+        return [one.name for one in user_search.find_users(access, "acme", "cleo").people]
 
     assert found() == []
     runtime.console.put(CLUSTER_ROLES, native_role("sees", rule("get", "workspaces", TENANT)))
@@ -435,8 +435,8 @@ async def test_removing_a_member_keeps_subjects_added_meanwhile(
     more = workspace_binding("all", "acme", "acme-viewer", *people, "User cleo")
     console.put(WORKSPACE_ROLE_BINDINGS, more)
     with pytest.raises(ConcurrentChange):
-        await bindings.remove_subject(
-            acting("ann"), WORKSPACE_ROLE_BINDINGS, entry, bindings.USER, "ann"
+        await role_bindings.remove_subject(
+            acting("ann"), WORKSPACE_ROLE_BINDINGS, entry, role_bindings.USER, "ann"
         )
     subjects = console.of(WORKSPACE_ROLE_BINDINGS)["all"]["subjects"]
     assert [one["name"] for one in subjects] == [*seen, "cleo"]
@@ -450,7 +450,7 @@ async def test_all_roles_of_a_department_count(runtime: TenantRuntime) -> None:
         await departments.add_member(acting("ivo"), "heads", "max")
 
 
-@pytest.mark.parametrize("kind", [bindings.USER, bindings.GROUP])
+@pytest.mark.parametrize("kind", [role_bindings.USER, role_bindings.GROUP])
 async def test_removing_a_subject_keeps_other_kinds_of_the_same_name(
     runtime: TenantRuntime, kind: str
 ) -> None:
@@ -460,7 +460,7 @@ async def test_removing_a_subject_keeps_other_kinds_of_the_same_name(
     console.put(ROLE_BINDINGS, bound)
     entry = runtime.informer(ROLE_BINDINGS).store.get(Key("shop", "all"))
     assert entry is not None
-    await bindings.remove_subject(acting("ann"), ROLE_BINDINGS, entry, kind, "crew")
+    await role_bindings.remove_subject(acting("ann"), ROLE_BINDINGS, entry, kind, "crew")
     left = [one for one in bound["subjects"] if one["kind"] != kind]
     assert console.of(ROLE_BINDINGS)["shop/all"]["subjects"] == left
 

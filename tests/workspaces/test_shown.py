@@ -19,8 +19,8 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.identity import Identity
-from console.ui.clusters import clusters
-from rbac.current import set_host_cluster, unset_host_cluster
+from console.ui.core.clusters import clusters
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.rbac.objects import (
     Manifest,
@@ -35,7 +35,7 @@ from tests.staticruntime import StaticRuntime
 from tests.workspaces.fakes import TYPES, workspace_quota
 from workspaces.names import SHARE
 from workspaces.pages import overview, projects
-from workspaces.pages.frame import VisibleWorkspace
+from workspaces.pages.base import VisibleWorkspace
 
 HOME = (
     rule("get", "workspaces", "tenant.kubesphere.io"),

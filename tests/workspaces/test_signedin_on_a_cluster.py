@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from uuid import uuid4
 
 from console.kube import controller
-from rbac.signedin import signed_in_factories
+from rbac.authenticated_reads import signed_in_factories
 from tests.rbac.objects import user
 from tests.workspaces.cast import Person, apply, until
 from tests.workspaces.conftest import Tenancy

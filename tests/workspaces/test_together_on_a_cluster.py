@@ -19,7 +19,7 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.identity import Identity
-from rbac.current import get_authorizer
+from rbac.process_clusters import get_authorizer
 from tests.depth import number
 from tests.rbac.objects import user
 from tests.workspaces.cast import (

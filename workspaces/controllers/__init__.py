@@ -28,17 +28,17 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.runtime import Runtime
-from rbac.ensure import run_concurrently
-from workspaces.builtins import PROJECT_RULES, WORKSPACE_RULES
-from workspaces.controllers.kubesphere import CHECK_INTERVAL
+from rbac.apply import run_concurrently
+from workspaces.builtin_roles import PROJECT_RULES, WORKSPACE_RULES
+from workspaces.controllers.cached_objects import WorkspaceCache
+from workspaces.controllers.kubesphere_lease import CHECK_INTERVAL
 from workspaces.controllers.projects import ProjectSync
-from workspaces.controllers.refused import WORKLOADS, RefusedRequests
-from workspaces.controllers.shares import QuotaShareSync
+from workspaces.controllers.quota_shares import QuotaShareSync
+from workspaces.controllers.refused_pods import WORKLOADS, RefusedRequests
 from workspaces.controllers.workspaces import WorkspaceSync
-from workspaces.controllers.world import WorkspaceCache
 from workspaces.names import ISOLATION
-from workspaces.refusals import MIN_VALIDITY
-from workspaces.rolebases import RoleBaseRules
+from workspaces.refused_requests import MIN_VALIDITY
+from workspaces.role_bases import RoleBaseRules
 
 SyncCallback = Callable[["WorkspaceReconciliation", Request], Awaitable[Result]]
 

@@ -24,11 +24,12 @@ from console.kube.projections.namespace import (
 )
 from console.kube.projections.tenancy import Workspace
 from console.kube.store import Entry
-from rbac.recorder import NORMAL
-from workspaces.builtins import ADMIN, project_roles
-from workspaces.controllers.kubesphere import CHECK_INTERVAL
-from workspaces.controllers.shares import QuotaShareSync
-from workspaces.controllers.world import WorkspaceCache, belongs_to
+from rbac.event_recorder import NORMAL
+from workspaces.builtin_roles import ADMIN, project_roles
+from workspaces.controllers.cached_objects import WorkspaceCache, belongs_to
+from workspaces.controllers.kubesphere_lease import CHECK_INTERVAL
+from workspaces.controllers.quota_shares import QuotaShareSync
+from workspaces.manifests import isolation, limit_range, project_member
 from workspaces.names import (
     ISOLATION,
     NAMESPACE_LABEL,
@@ -37,7 +38,6 @@ from workspaces.names import (
     Manifest,
     owner_of,
 )
-from workspaces.objects import isolation, limit_range, project_member
 
 
 class ProjectSync:

@@ -14,11 +14,12 @@ from console.kube.gvr import (
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections.tenancy import Workspace
 from console.kube.store import Entry
-from rbac.recorder import NORMAL
-from workspaces.builtins import workspace_roles
-from workspaces.controllers.kubesphere import CHECK_INTERVAL
+from rbac.event_recorder import NORMAL
+from workspaces.builtin_roles import workspace_roles
+from workspaces.controllers.cached_objects import WORKSPACE_OBJECT_TYPES, WorkspaceCache
+from workspaces.controllers.kubesphere_lease import CHECK_INTERVAL
 from workspaces.controllers.projects import ProjectSync
-from workspaces.controllers.world import WORKSPACE_OBJECT_TYPES, WorkspaceCache
+from workspaces.manifests import manager_name, workspace_from_template, workspace_member
 from workspaces.names import (
     KEEP_FINALIZER,
     MANAGED,
@@ -26,7 +27,6 @@ from workspaces.names import (
     TEMPLATE_FINALIZER,
     Manifest,
 )
-from workspaces.objects import manager_name, workspace_from_template, workspace_member
 
 #: Seconds until the next check of objects that other controllers must delete first.
 _LOOK_AGAIN = 1.0

@@ -11,14 +11,14 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR, NAMESPACES, Key
 from console.kube.store import Entry
-from console.ui.access import Access
-from console.ui.actions import ActionContext, ActionSucceeded, Delete, Outcome
-from console.ui.decisions import Refused
-from console.ui.facts import Fact
-from console.ui.forms import ConsoleForm
-from console.ui.kind import ResourceKind
-from console.ui.subject import Subject
-from console.ui.text import escape_invisible
+from console.ui.core.access import Access
+from console.ui.core.action_texts import Fact
+from console.ui.core.actions import ActionContext, ActionSucceeded, Delete, Outcome
+from console.ui.core.kind import ResourceKind
+from console.ui.core.permissions import Refused
+from console.ui.core.subject import Subject
+from console.ui.core.text import escape_invisible
+from console.ui.forms.forms import ConsoleForm
 from workspaces.names import KEEP_FINALIZER, SYSTEM_WORKSPACE
 from workspaces.pages.forms import DeleteWorkspaceForm
 from workspaces.quotas import projects_of

@@ -8,12 +8,12 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.ui.clusters import clusters
-from console.ui.decisions import Refused
-from console.ui.forms import CheckField, ChoiceField, ConsoleForm, TextField
-from console.ui.quotawords import resource_label
-from console.ui.text import escape_invisible
-from workspaces.amounts import Amounts
+from console.ui.core.clusters import clusters
+from console.ui.core.kind_names import resource_label
+from console.ui.core.permissions import Refused
+from console.ui.core.text import escape_invisible
+from console.ui.forms.forms import CheckField, ChoiceField, ConsoleForm, TextField
+from workspaces.quantities import Amounts
 from workspaces.quotas import RESOURCES, order_resources, parse_amount
 from workspaces.services.limits import LIMITS, REQUESTS
 from workspaces.services.projects import check_name

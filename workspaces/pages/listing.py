@@ -7,24 +7,24 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from console.kube.current import get_runtime
 from console.kube.gvr import NAMESPACES, WORKSPACE_TEMPLATES, WORKSPACES
+from console.kube.host_runtime import get_runtime
 from console.kube.projections.tenancy import Workspace
-from console.ui.access import Access
-from console.ui.decisions import Denied
-from console.ui.forms import posted
-from console.ui.http import ConsoleRequest
-from console.ui.nav import update_counts
-from console.ui.projects import may_see_workspace
-from console.ui.text import escape_invisible
+from console.ui.core.access import Access
+from console.ui.core.permissions import Denied
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.text import escape_invisible
+from console.ui.forms.forms import posted
+from console.ui.navigation.nav import update_counts
+from console.ui.navigation.projects import may_see_workspace
 from console.views.guard import access_of
 from console.views.page import page, success_redirect
+from workspaces.pages.base import complete, watch_types
 from workspaces.pages.forms import NewWorkspaceForm
-from workspaces.pages.frame import complete, watch_types
 from workspaces.quotas import QuotaUsage, projects_of, workspace_usage
 from workspaces.rights import MEMBERS, may_see_quota, workspace_rights
 from workspaces.services import settings
-from workspaces.services.acting import Actor
+from workspaces.services.actor import Actor
 from workspaces.services.members import members
 
 #: Maximum number of workspaces on the page. The list of the resource type has all of them.

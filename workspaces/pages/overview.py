@@ -8,7 +8,6 @@ from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from console.kube.current import get_runtime
 from console.kube.gvr import (
     GVR,
     PODS,
@@ -18,30 +17,30 @@ from console.kube.gvr import (
     WORKSPACES,
     Key,
 )
+from console.kube.host_runtime import get_runtime
 from console.kube.projections.namespace import Namespace
-from console.ui.access import Access
-from console.ui.attention import (
+from console.ui.core.access import Access
+from console.ui.core.clusters import HOST
+from console.ui.core.page_data import current_page_data, load_page_data
+from console.ui.core.permissions import Denied, readable
+from console.ui.core.registry import kinds
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.text import escape_invisible
+from console.ui.core.words import translate
+from console.ui.details.detail import object_head
+from console.ui.diagnosis.attention import (
     Attention,
     attention,
     checked_types,
     dependent_types,
     update_problem_indexes,
 )
-from console.ui.clusters import HOST
-from console.ui.decisions import Denied, readable
-from console.ui.detail import object_head
-from console.ui.forms import posted
-from console.ui.http import ConsoleRequest
-from console.ui.registry import kinds
-from console.ui.sight import current_page_data, load_page_data
-from console.ui.text import escape_invisible
-from console.ui.troubles import problems_of
-from console.ui.words import translate
+from console.ui.diagnosis.problems import problems_of
+from console.ui.forms.forms import posted
 from console.views.guard import access_of
 from console.views.page import page, success_redirect
 from workspaces.names import SHARE
-from workspaces.pages.forms import QuotaForm
-from workspaces.pages.frame import (
+from workspaces.pages.base import (
     VisibleWorkspace,
     complete,
     form_page,
@@ -49,6 +48,7 @@ from workspaces.pages.frame import (
     open_workspace,
     render_live_page,
 )
+from workspaces.pages.forms import QuotaForm
 from workspaces.quotas import (
     QuotaUsage,
     project_usage,

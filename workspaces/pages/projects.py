@@ -8,7 +8,6 @@ from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from console.kube.current import get_runtime
 from console.kube.gvr import (
     LIMIT_RANGES,
     NAMESPACES,
@@ -16,20 +15,20 @@ from console.kube.gvr import (
     ROLE_BINDINGS,
     Key,
 )
+from console.kube.host_runtime import get_runtime
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import Namespace
-from console.ui.decisions import Denied
-from console.ui.detail import TabLink, object_head
-from console.ui.forms import posted
-from console.ui.http import ConsoleRequest
-from console.ui.projects import MANAGED
-from console.ui.text import escape_invisible
+from console.ui.core.permissions import Denied
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.text import escape_invisible
+from console.ui.details.detail import TabLink, object_head
+from console.ui.forms.forms import posted
+from console.ui.navigation.projects import MANAGED
 from console.views.guard import access_of
 from console.views.page import page, success_redirect
-from workspaces.builtins import PROJECT_RULES
+from workspaces.builtin_roles import PROJECT_RULES
 from workspaces.names import SHARE
-from workspaces.pages.forms import LimitsForm, MemberForm, NewProjectForm, QuotaForm
-from workspaces.pages.frame import (
+from workspaces.pages.base import (
     VisibleWorkspace,
     complete,
     form_page,
@@ -37,6 +36,7 @@ from workspaces.pages.frame import (
     open_workspace,
     render_live_page,
 )
+from workspaces.pages.forms import LimitsForm, MemberForm, NewProjectForm, QuotaForm
 from workspaces.quotas import project_usage, quota_entry
 from workspaces.rights import PROJECTS
 from workspaces.services import project_members, projects

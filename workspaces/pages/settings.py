@@ -7,15 +7,14 @@ from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 
 from console.kube.gvr import WORKSPACE_TEMPLATES, Key
-from console.ui.clusters import HOST
-from console.ui.forms import posted
-from console.ui.http import ConsoleRequest
-from console.ui.kind import segment_of
-from console.ui.links import action_url
-from console.ui.text import escape_invisible
+from console.ui.core.clusters import HOST
+from console.ui.core.kind import segment_of
+from console.ui.core.links import action_url
+from console.ui.core.requests import ConsoleRequest
+from console.ui.core.text import escape_invisible
+from console.ui.forms.forms import posted
 from console.views.page import page, success_redirect
-from workspaces.pages.forms import SettingsForm
-from workspaces.pages.frame import (
+from workspaces.pages.base import (
     VisibleWorkspace,
     complete,
     form_page,
@@ -23,6 +22,7 @@ from workspaces.pages.frame import (
     open_workspace,
     render_live_page,
 )
+from workspaces.pages.forms import SettingsForm
 from workspaces.rights import WORKSPACE
 from workspaces.services import settings
 

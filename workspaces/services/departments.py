@@ -12,14 +12,15 @@ from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import ALIAS_ANNOTATION, CREATOR_ANNOTATION, Binding
 from console.kube.projections.tenancy import PARENT_LABEL, USER_LABEL, Group
 from console.kube.store import Entry
-from console.ui.decisions import Refused
-from rbac.current import excess_permissions
+from console.ui.core.permissions import Refused
 from rbac.names import department_name
+from rbac.process_clusters import excess_permissions
 from rbac.projection import IAM, RBAC
 from workspaces.names import Manifest, owner_of
 from workspaces.rights import DEPARTMENTS, bindings_of, objects_labelled, rules_of_role
-from workspaces.services.acting import Actor, ConcurrentChange, check_user_name
-from workspaces.services.bindings import (
+from workspaces.services.actor import Actor, ConcurrentChange, check_user_name
+from workspaces.services.members import check_role, members
+from workspaces.services.role_bindings import (
     GROUP,
     USER,
     change_binding_role,
@@ -28,7 +29,6 @@ from workspaces.services.bindings import (
     remove_subject,
     version_of,
 )
-from workspaces.services.members import check_role, members
 
 GROUP_LABEL = "iam.kubesphere.io/group-ref"
 #: Maximum nesting depth.

@@ -5,14 +5,14 @@ from typing import Any
 
 from console.audit.trail import record, request_action
 from console.kube.cachewait import wait_for_cache
-from console.kube.current import get_runtime
 from console.kube.gvr import LIMIT_RANGES, Key
+from console.kube.host_runtime import get_runtime
 from console.kube.indexes import indexes_of
 from console.kube.store import Entry
-from workspaces.amounts import Amounts
-from workspaces.ladder import quantity_text
 from workspaces.names import Manifest
-from workspaces.services.acting import Actor
+from workspaces.quantities import Amounts
+from workspaces.quota_allocation import quantity_text
+from workspaces.services.actor import Actor
 
 #: Resources in the form, and keys of a LimitRange item.
 RESOURCES = ("cpu", "memory")

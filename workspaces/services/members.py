@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import (
     GROUP_BINDINGS,
@@ -15,16 +14,17 @@ from console.kube.gvr import (
     WORKSPACE_ROLE_BINDINGS,
     Key,
 )
+from console.kube.host_runtime import get_runtime
 from console.kube.indexes import indexes_of
 from console.kube.projections.roles import Binding
 from console.kube.store import Entry
-from console.ui.decisions import Refused
+from console.ui.core.permissions import Refused
 from rbac.authorizer import is_usable
 from rbac.names import PREFIX
-from workspaces.objects import manager_name, workspace_member
+from workspaces.manifests import manager_name, workspace_member
 from workspaces.rights import MEMBERS, bindings_of, objects_labelled, roles_of, rules_of_role
-from workspaces.services.acting import Actor, ConcurrentChange, check_user_name
-from workspaces.services.bindings import (
+from workspaces.services.actor import Actor, ConcurrentChange, check_user_name
+from workspaces.services.role_bindings import (
     USER,
     change_binding_role,
     conflict_text,

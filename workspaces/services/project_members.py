@@ -5,17 +5,17 @@ user's identity.
 from django.utils.translation import gettext as _
 
 from console.audit.trail import record, request_action
-from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import ROLE_BINDINGS, USERS, Key
+from console.kube.host_runtime import get_runtime
 from console.kube.indexes import indexes_of
 from console.kube.projections.roles import Binding
 from console.kube.store import Entry
-from console.ui.decisions import Refused
+from console.ui.core.permissions import Refused
 from rbac.authorizer import is_usable
-from workspaces.builtins import PROJECT_RULES
-from workspaces.objects import project_member
-from workspaces.services.acting import Actor, check_user_name
+from workspaces.builtin_roles import PROJECT_RULES
+from workspaces.manifests import project_member
+from workspaces.services.actor import Actor, check_user_name
 
 
 def bindings(project: str) -> list[Entry[Binding]]:

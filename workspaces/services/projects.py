@@ -7,23 +7,23 @@ from django.utils.translation import gettext as _
 
 from console.audit.trail import record, request_action
 from console.kube.cachewait import wait_until
-from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import NAMESPACES, RESOURCE_QUOTAS, Key
+from console.kube.host_runtime import get_runtime
 from console.kube.projections.namespace import PREPARING_ANNOTATION, WORKSPACE_LABEL
 from console.kube.projections.roles import (
     ALIAS_ANNOTATION,
     CREATOR_ANNOTATION,
     DESCRIPTION_ANNOTATION,
 )
-from console.ui.decisions import Refused
-from console.ui.quotawords import amount_text
-from workspaces.amounts import Amounts
-from workspaces.ladder import quantity_text
+from console.ui.core.kind_names import amount_text
+from console.ui.core.permissions import Refused
 from workspaces.names import NAMESPACE_LABEL, Manifest, owner_of
+from workspaces.quantities import Amounts
+from workspaces.quota_allocation import quantity_text
 from workspaces.quotas import own_quotas, quota_entry, workspace_hard
 from workspaces.rights import PROJECTS
-from workspaces.services.acting import Actor
+from workspaces.services.actor import Actor
 
 #: Seconds to wait for a new project. After that, the response reports that the project is still
 #: being prepared.

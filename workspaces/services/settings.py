@@ -5,9 +5,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.audit.trail import record, request_action
-from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import USERS, WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, Key
+from console.kube.host_runtime import get_runtime
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import (
     ALIAS_ANNOTATION,
@@ -15,15 +15,15 @@ from console.kube.projections.roles import (
     DESCRIPTION_ANNOTATION,
 )
 from console.kube.store import Entry
-from console.ui.decisions import Denied, Refused
+from console.ui.core.permissions import Denied, Refused
 from rbac.authorizer import is_usable
-from workspaces.amounts import Amounts
-from workspaces.builtins import ADMIN, workspace_role_name
-from workspaces.ladder import quantity_text
+from workspaces.builtin_roles import ADMIN, workspace_role_name
 from workspaces.names import Manifest
+from workspaces.quantities import Amounts
+from workspaces.quota_allocation import quantity_text
 from workspaces.quotas import workspace_quota
 from workspaces.rights import WORKSPACE, rules_of_role
-from workspaces.services.acting import Actor, check_user_name
+from workspaces.services.actor import Actor, check_user_name
 from workspaces.services.members import remove_roles
 from workspaces.services.projects import check_name
 

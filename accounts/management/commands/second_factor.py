@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from accounts.mfa import register
+from accounts.mfa import factors
 from accounts.models import SecondFactor
 
 
@@ -22,7 +22,7 @@ class Command(BaseCommand):
         reset.add_argument("user")
 
     def handle(self, *args: Any, action: str, user: str = "", **options: Any) -> None:
-        if action == "reset" and not register.disable(user):
+        if action == "reset" and not factors.disable(user):
             raise CommandError(f"User {user} has no second factor")
         for factor in SecondFactor.objects.order_by("user"):
             self.stdout.write(f"{factor.user}  since {factor.created:%Y-%m-%d %H:%M} UTC")

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from ldap3.utils.conv import escape_filter_chars
 
 from accounts.providers.base import Person, ProviderRefused, Unreachable
-from accounts.providers.directory import LdapConnection, LdapServer, run_with_connection
+from accounts.providers.ldap_connection import LdapConnection, LdapServer, run_with_connection
 from accounts.providers.options import Fields, provider_kind
 
 LDAP_PORT, LDAPS_PORT = 389, 636

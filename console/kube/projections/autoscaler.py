@@ -20,7 +20,7 @@ from console.kube.projections.common import (
     find_condition,
     terminating_or,
 )
-from console.kube.projections.moments import valid_time
+from console.kube.projections.timestamps import valid_time
 from console.kube.projections.workload import interned, scaling_status
 from console.kube.status import Severity, Status
 

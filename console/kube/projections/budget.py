@@ -3,6 +3,7 @@
 import msgspec
 
 from console.kube.gvr import POD_DISRUPTION_BUDGETS
+from console.kube.messages import Message
 from console.kube.projections.common import (
     Conditions,
     Decoders,
@@ -16,7 +17,6 @@ from console.kube.projections.common import (
     terminating_or,
 )
 from console.kube.projections.workload import Meta, interned, is_unobserved
-from console.kube.sentences import Message
 from console.kube.status import Severity, Status
 
 

@@ -7,7 +7,7 @@ import msgspec
 
 from console.kube.gvr import LEASES
 from console.kube.projections.common import Decoders, Object, Projection, basics, decoder
-from console.kube.projections.moments import valid_time
+from console.kube.projections.timestamps import valid_time
 
 
 class Lease(Projection, frozen=True):

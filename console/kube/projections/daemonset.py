@@ -3,6 +3,7 @@
 import msgspec
 
 from console.kube.gvr import DAEMON_SETS
+from console.kube.messages import Message
 from console.kube.projections.common import (
     Decoders,
     Object,
@@ -22,7 +23,6 @@ from console.kube.projections.workload import (
     unavailable_status,
     updated_text,
 )
-from console.kube.sentences import Message
 from console.kube.status import Severity, Status
 
 

@@ -10,8 +10,9 @@ from datetime import datetime
 import msgspec
 
 from console.kube.gvr import DEPLOYMENTS
+from console.kube.messages import Message
 from console.kube.projections.common import Condition, Decoders, Object, decoder, find_condition
-from console.kube.projections.moments import valid_time
+from console.kube.projections.timestamps import valid_time
 from console.kube.projections.workload import (
     NOT_OBSERVED,
     RUNNING,
@@ -28,7 +29,6 @@ from console.kube.projections.workload import (
     unavailable_status,
     updated_text,
 )
-from console.kube.sentences import Message
 from console.kube.status import Severity, Status
 
 

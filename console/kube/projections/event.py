@@ -18,7 +18,7 @@ from console.kube.projections.common import (
     decoder,
     terminating_or,
 )
-from console.kube.projections.moments import valid_time
+from console.kube.projections.timestamps import valid_time
 from console.kube.projections.workload import interned
 from console.kube.status import Severity, Status
 

@@ -10,6 +10,7 @@ from datetime import datetime
 import msgspec
 
 from console.kube.gvr import CRON_JOBS, JOBS
+from console.kube.messages import Message
 from console.kube.projections.common import (
     Condition,
     Decoders,
@@ -17,14 +18,13 @@ from console.kube.projections.common import (
     decoder,
     selector_text,
 )
-from console.kube.projections.moments import seconds_between, valid_time
+from console.kube.projections.timestamps import seconds_between, valid_time
 from console.kube.projections.workload import (
     RUNNING,
     Spec,
     Workload,
     from_template,
 )
-from console.kube.sentences import Message
 from console.kube.status import Severity, Status
 
 

@@ -11,11 +11,11 @@ from sys import intern
 import msgspec
 
 from console.kube.gvr import PODS, Key
+from console.kube.interning import InternPool, LabelInterner
 from console.kube.projections.common import Decoders
 from console.kube.projections.meta import ObjectMeta, as_utc, owner_of, owner_uid
 from console.kube.projections.podparts import Parts, parts_of
 from console.kube.projections.reserved import Reserved
-from console.kube.sharing import InternPool, LabelInterner
 from console.kube.status import Severity, Status
 
 

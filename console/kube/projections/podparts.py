@@ -7,9 +7,9 @@ from sys import intern
 
 import msgspec
 
+from console.kube.interning import InternPool
 from console.kube.projections import podspec
 from console.kube.projections.reserved import Amounts, Reserved, Resources, reserved_of
-from console.kube.sharing import InternPool
 
 
 class Parts(msgspec.Struct, frozen=True, gc=False):

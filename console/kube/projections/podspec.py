@@ -1,7 +1,8 @@
 """References to other objects in the spec of a pod or pod template.
 
-`referenced_objects` (for lists and indexes) and `references_of` (for the page of one object) share their code, so that
-both directions of a reference agree. Only `references_of` includes the pod's node.
+`referenced_objects` (for lists and indexes) and `references_of` (for the page of one object)
+share their code, so that both directions of a reference agree. Only `references_of` includes the
+pod's node.
 https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec
 """
 
@@ -10,9 +11,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from console.kube.interning import InternPool
 from console.kube.projections import reserved
 from console.kube.projections.common import Present
-from console.kube.sharing import InternPool
 
 SECRET, CONFIG_MAP, CLAIM = "Secret", "ConfigMap", "PersistentVolumeClaim"
 SERVICE_ACCOUNT, PRIORITY_CLASS, NODE = "ServiceAccount", "PriorityClass", "Node"

@@ -24,7 +24,7 @@ from console.kube.projections.common import (
     join_reason,
     terminating_or,
 )
-from console.kube.projections.moments import valid_time
+from console.kube.projections.timestamps import valid_time
 from console.kube.status import Severity, Status
 
 DEFAULT_ANNOTATION = "snapshot.storage.kubernetes.io/is-default-class"

@@ -4,6 +4,8 @@ from sys import intern
 
 import msgspec
 
+from console.kube.interning import InternPool
+from console.kube.messages import Message
 from console.kube.projections import podspec
 from console.kube.projections.common import (
     TERMINATING,
@@ -15,8 +17,6 @@ from console.kube.projections.common import (
     selector_text,
 )
 from console.kube.projections.meta import ObjectMeta
-from console.kube.sentences import Message
-from console.kube.sharing import InternPool
 from console.kube.status import Severity, Status
 
 #: Shares statuses, image lists and other values that many objects have in common.

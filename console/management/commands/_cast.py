@@ -11,21 +11,21 @@ from console.kube.gvr import (
     WORKSPACE_ROLES,
     WORKSPACES,
 )
-from devcluster.sample import cast
+from devcluster.sample import workspaces
 
 
 async def create_demo_users(client: ConsoleClient, password: str) -> None:
     """Create the missing objects; existing ones are not changed. Raise `ApiError`."""
-    for manifest in cast.workspaces():
+    for manifest in workspaces.workspaces():
         workspace = (await create_missing(client, WORKSPACES, manifest))["metadata"]
-        for project in cast.WORKSPACES[workspace["name"]]:
-            membership = cast.workspace_patch(workspace["name"], workspace["uid"])
+        for project in workspaces.WORKSPACES[workspace["name"]]:
+            membership = workspaces.workspace_patch(workspace["name"], workspace["uid"])
             await client.patch(NAMESPACES, membership, name=project)
     for gvr, manifests in (
-        (USERS, cast.users(await hash_password(password))),
-        (WORKSPACE_ROLES, cast.roles()),
-        (WORKSPACE_QUOTAS, cast.quotas()),
-        (WORKSPACE_ROLE_BINDINGS, cast.bindings()),
+        (USERS, workspaces.users(await hash_password(password))),
+        (WORKSPACE_ROLES, workspaces.roles()),
+        (WORKSPACE_QUOTAS, workspaces.quotas()),
+        (WORKSPACE_ROLE_BINDINGS, workspaces.bindings()),
     ):
         for manifest in manifests:
             await create_missing(client, gvr, manifest)

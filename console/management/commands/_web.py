@@ -11,13 +11,13 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError
 
 from accounts.signin.presence import is_signed_in
-from console import server
-from console.draining.running import get_drains
+from console.draining.runner import get_drains
 from console.kube.credentials import NoCluster
-from console.kube.current import get_runtime
+from console.kube.host_runtime import get_runtime
 from console.kube.runtime import Runtime
 from console.proxying.application import has_opened_port
-from console.terminals.held import get_terminals
+from console.terminals.registry import get_terminals
+from console.web import server
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 from accounts.oauth.kubesphere_config import read_periodically
 from console.kube import controller
 from console.kube.credentials import NoCluster
-from console.kube.current import set_runtime
+from console.kube.host_runtime import set_runtime
 from console.kube.kubeconfig import NAMESPACE
 from console.kube.leader import Leader
 from console.kube.runtime import Runtime

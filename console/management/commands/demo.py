@@ -25,9 +25,9 @@ from console.kube.runtime import Runtime
 from console.management.commands._cast import create_demo_users
 from console.management.commands._installing import install_into
 from console.management.commands._web import check_static_files, prepare_database, run_web
-from console.ui.clusters import HOST
-from devcluster.sample.cast import MEMBERS
+from console.ui.core.clusters import HOST
 from devcluster.sample.manifests import workspaces
+from devcluster.sample.workspaces import MEMBERS
 from devcluster.server import DevCluster, DevClusterError
 
 #: The password is public, so the demo listens on loopback only.

@@ -16,10 +16,10 @@ from console.kube.errors import ApiError
 from console.kube.gvr import NAMESPACES, NODES
 from console.kube.runtime import Runtime
 from console.proxying.address import ProxyBase
-from console.ui.registry import kinds
+from console.ui.core.registry import kinds
 from rbac.authorizer import SOURCES
-from rbac.comparing import Disagreement, compare, random_questions
-from workspaces.leftovers import kubesphere_findings
+from rbac.decision_comparison import Disagreement, compare, random_questions
+from workspaces.kubesphere_check import kubesphere_findings
 
 #: Seconds to wait for each resource type.
 TIMEOUT = 60.0

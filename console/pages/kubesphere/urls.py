@@ -11,14 +11,7 @@ from django.urls.converters import StringConverter
 
 from console.kube.gvr import NAMESPACES, NODES, SERVICES
 from console.kube.scopes import is_label
-from console.pages.kubesphere.views import (
-    container_terminal,
-    default_cluster,
-    kind_page,
-    redirect_same_args,
-    workspace_page,
-)
-from console.pages.kubesphere.words import (
+from console.pages.kubesphere.segments import (
     OF_CLUSTER,
     OF_DEVOPS,
     OF_PROJECT,
@@ -27,8 +20,15 @@ from console.pages.kubesphere.words import (
     UNSUPPORTED,
     SegmentMap,
 )
-from console.ui.clusters import clusters
-from console.ui.kind import segment_of
+from console.pages.kubesphere.views import (
+    container_terminal,
+    default_cluster,
+    kind_page,
+    redirect_same_args,
+    workspace_page,
+)
+from console.ui.core.clusters import clusters
+from console.ui.core.kind import segment_of
 
 
 class _Label(StringConverter):

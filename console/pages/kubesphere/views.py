@@ -6,20 +6,20 @@ from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 
 from console.kube.gvr import PODS, Key
-from console.pages.kubesphere.words import (
+from console.pages.kubesphere.segments import (
     OF_PROJECT,
     OF_WORKSPACE,
     OF_WORKSPACE_PROJECT,
     TABS,
     SegmentMap,
 )
-from console.ui.clusters import HOST, Cluster, clusters
-from console.ui.http import ConsoleRequest
-from console.ui.kind import ResourceKind
-from console.ui.links import detail_url, terminal_url
-from console.ui.panels.standard import tabs_of
-from console.ui.places import find_kind
-from console.ui.viewspec import ViewSpec
+from console.ui.core.clusters import HOST, Cluster, clusters
+from console.ui.core.kind import ResourceKind
+from console.ui.core.links import detail_url, terminal_url
+from console.ui.core.requests import ConsoleRequest
+from console.ui.details.panels.standard import tabs_of
+from console.ui.lists.viewspec import ViewSpec
+from console.ui.navigation.page_routes import find_kind
 from console.views.page import page
 
 #: KubeSphere's query parameters that filter a list, and their names here. Ordering and paging can't

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from devcluster.shell.files import Binary, Device, Folder
 from devcluster.shell.processes import Process, Program, ProgramError
 from devcluster.shell.programs.common import number
-from devcluster.shell.programs.places import size_of
+from devcluster.shell.programs.files import size_of
 
 
 async def _test(process: Process) -> int:

@@ -11,7 +11,7 @@ from django.contrib.sessions.models import Session
 from django.urls import get_resolver
 from pytest_django import Settings
 
-from accounts.mfa import register, totp
+from accounts.mfa import factors, totp
 from accounts.models import RecoveryCode, SecondFactor, SignIn
 from accounts.public import PUBLIC_ROUTES
 from accounts.signin.sessions import Step, step_url
@@ -83,7 +83,7 @@ async def test_setup_requires_a_valid_code(browser: Browser, clock: MovableClock
         assert answer.status_code == 400 and text in answer.content.decode()
     assert await SecondFactor.objects.acount() == 0
     done = await enrol(browser, clock)
-    assert len(set(done.codes)) == register.RECOVERY_CODES
+    assert len(set(done.codes)) == factors.RECOVERY_CODES
     assert "On" in (await browser.get("/account")).content.decode()
     again = (await browser.get(OWN)).content.decode()
     assert not any(code in again for code in done.codes)
@@ -199,12 +199,12 @@ async def test_concurrent_uses_of_a_code_succeed_once(alice: Enrolled) -> None:
 
 async def test_a_code_is_accepted_by_only_one_replica(alice: Enrolled) -> None:
     code, moment = alice.app.code(), alice.app.clock.now()
-    use = partial(register.use_code, "alice", "uid-alice", code, moment)
+    use = partial(factors.use_code, "alice", "uid-alice", code, moment)
     assert await sync_to_async(overtaken)(use) == (True, False)
 
 
 async def test_a_recovery_code_is_accepted_by_only_one_replica(alice: Enrolled) -> None:
-    use = partial(register.use_code, "alice", "uid-alice", alice.codes[0], alice.app.clock.now())
+    use = partial(factors.use_code, "alice", "uid-alice", alice.codes[0], alice.app.clock.now())
     assert await sync_to_async(overtaken)(use, "DELETE") == (True, False)
 
 
@@ -373,8 +373,8 @@ async def test_resetting_requires_permission(alice: Enrolled) -> None:
 
 
 async def test_turn_off_removes_the_factor_once(alice: Enrolled) -> None:
-    assert await sync_to_async(register.disable)("alice")
-    assert not await sync_to_async(register.disable)("alice")
+    assert await sync_to_async(factors.disable)("alice")
+    assert not await sync_to_async(factors.disable)("alice")
 
 
 # Required by policy.

@@ -27,7 +27,7 @@ from console.kube.gvr import (
     USERS,
 )
 from console.kube.informer import Informer
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.accounts.federation.servers import Serve, local_server
 from tests.informers import preloaded
 from tests.rbac.fakes import FakeConsole

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from accounts.protection.limits import DEFAULTS
-from accounts.providers import directory
+from accounts.providers import ldap_connection
 from accounts.providers.base import Person, ProviderRefused, Unreachable
 from accounts.providers.kinds.ldap import LDAP
 from accounts.providers.options import Fields
@@ -218,8 +218,10 @@ def test_passwords_are_not_sent_in_clear_text() -> None:
 
 async def all_hung_up() -> None:
     """Wait until all threads of the pool are free at the same time."""
-    barrier = Barrier(directory.THREADS)
-    free = (directory._pool.submit(barrier.wait, 20) for _each in range(directory.THREADS))
+    barrier = Barrier(ldap_connection.THREADS)
+    free = (
+        ldap_connection._pool.submit(barrier.wait, 20) for _each in range(ldap_connection.THREADS)
+    )
     await asyncio.gather(*(asyncio.wrap_future(each) for each in free))
 
 
@@ -290,7 +292,7 @@ async def test_excess_concurrent_sign_ins_are_refused_as_too_busy(
 ) -> None:
     async with listener(b"") as port:
         provider = ldap(server, host=f"127.0.0.1:{port}", startTLS=False, readTimeout=300)
-        many = directory.THREADS + directory.MAX_WAITING + 5
+        many = ldap_connection.THREADS + ldap_connection.MAX_WAITING + 5
         found = await asyncio.gather(
             *(provider.check("jane", PASSWORD) for _each in range(many)), return_exceptions=True
         )

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from accounts.mfa import register, totp
+from accounts.mfa import factors, totp
 from accounts.models import Grant
 from accounts.providers import base
 from accounts.users.directory import users
@@ -345,7 +345,7 @@ async def test_a_backchannel_logout_revokes_sessions_with_a_second_factor(
 ) -> None:
     """The second factor rotates the session key that was recorded for the provider's session."""
     secret, user = totp.new_secret(), users().store.snapshot().entries[Key("", "jane")].projection
-    codes = await sync_to_async(register.enable)(
+    codes = await sync_to_async(factors.enable)(
         "jane", user.uid, secret, App(secret, clock).code(), clock.time
     )
     assert codes is not None

@@ -5,9 +5,9 @@ tenant can change.
 from collections.abc import Iterator
 
 from console.kube.gvr import GVR, Key
-from console.ui.actions import Link
-from console.ui.links import action_url, bulk_url, edit_url, import_url, log_url, terminal_url
-from console.ui.registry import kinds
+from console.ui.core.actions import Link
+from console.ui.core.links import action_url, bulk_url, edit_url, import_url, log_url, terminal_url
+from console.ui.core.registry import kinds
 from tests.accounts.kubesphere.objects import Manifest
 from tests.accounts.kubesphere.world import World
 

@@ -27,7 +27,7 @@ from tests.accounts.kubesphere.objects import CONFIG_MAP, PLAIN, TEAM, WHOLE, Ma
 from tests.accounts.kubesphere.world import Visitor, World, type_of
 from tests.controlplane.waiting import eventually
 from tests.depth import fewer, number
-from workspaces.controllers.kubesphere import NAME, NAMESPACE
+from workspaces.controllers.kubesphere_lease import NAME, NAMESPACE
 
 NEW_PASSWORD = "Harbour-bridge-7"
 

@@ -26,7 +26,7 @@ from tests.accounts.kubesphere.world import ROOT, World
 from tests.controlplane.waiting import eventually
 from tests.depth import DEEP
 from tests.workspaces.manager import THEIRS, managing
-from workspaces.controllers.kubesphere import NAMESPACE
+from workspaces.controllers.kubesphere_lease import NAMESPACE
 
 OURS = "app.kubernetes.io/managed-by=quarterdeck"
 HOME, PROJECT = "harbour", "quay"

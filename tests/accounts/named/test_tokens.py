@@ -9,7 +9,7 @@ from django.urls import get_resolver
 from pytest_django import Settings
 
 from accounts.models import NamedToken
-from accounts.protection.endings import RevocationReconciler
+from accounts.protection.revocation import RevocationReconciler
 from console.audit.models import AuditRecord
 from console.kube.controller import Request
 from console.kube.informer import Informer

@@ -136,7 +136,7 @@ async def test_an_unavailable_database_returns_503(
     def fail(*_: object) -> None:
         raise DatabaseError("gone")
 
-    monkeypatch.setattr("accounts.oauth.register.grant_of_access", fail)
+    monkeypatch.setattr("accounts.oauth.grants.grant_of_access", fail)
     for path in (ME, LIST, USERINFO):
         assert (await program.get(path, token)).status_code == 503, path
 

@@ -9,9 +9,9 @@ from joserfc import jwt
 from joserfc.jwk import KeySet
 
 from accounts.models import AuthorizationCode, Grant
-from accounts.oauth import register
+from accounts.oauth import grants
+from accounts.oauth.grants import Issued, RejectedGrant
 from accounts.oauth.options import options
-from accounts.oauth.register import Issued, RejectedGrant
 from console.audit.models import AuditRecord
 from console.kube.informer import Informer
 from tests.accounts.conftest import Browser
@@ -78,7 +78,7 @@ async def test_a_code_used_at_two_replicas_revokes_the_grant(
     alice: Browser, program: Program, clock: MovableClock
 ) -> None:
     code, client = await code_for(alice), options().clients["kubesphere"]
-    use = partial(register.use_code, code, client, CALLBACK, "", clock.now())
+    use = partial(grants.use_code, code, client, CALLBACK, "", clock.now())
     issued, refused = await sync_to_async(overtaken)(use)
     assert isinstance(issued, Issued)
     assert refused == RejectedGrant("CodeReused")

@@ -10,9 +10,9 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from accounts.models import AccessToken, Grant, RefreshToken
-from accounts.oauth import register
+from accounts.oauth import grants
+from accounts.oauth.grants import Issued, RejectedGrant
 from accounts.oauth.options import options
-from accounts.oauth.register import Issued, RejectedGrant
 from accounts.oauth.token import _Cleanup
 from console.kube.informer import Informer
 from tests.accounts.conftest import PASSWORD, Browser, hashed
@@ -72,7 +72,7 @@ async def test_concurrent_use_at_two_replicas_revokes_the_whole_family(
     program: Program, clock: MovableClock
 ) -> None:
     token, client = (await program.signed_in())["refresh_token"], options().clients["kubesphere"]
-    use = partial(register.use_refresh, token, client, "", clock.now())
+    use = partial(grants.use_refresh, token, client, "", clock.now())
     issued, refused = await sync_to_async(overtaken)(use)
     assert isinstance(issued, Issued)
     assert refused == RejectedGrant("RefreshReused")

@@ -144,7 +144,7 @@ async def test_an_unavailable_database_returns_503(
     def fail(*_: object) -> None:
         raise DatabaseError("gone")
 
-    monkeypatch.setattr("accounts.oauth.register.grant_of_access", fail)
+    monkeypatch.setattr("accounts.oauth.grants.grant_of_access", fail)
     answer = await ask(program, question(token))
     assert error_of(answer) == (503, "temporarily_unavailable")
     assert "Retry-After" not in answer, "kube-apiserver would wait, and so would its users"

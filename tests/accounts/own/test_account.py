@@ -9,16 +9,16 @@ from django.contrib.sessions.models import Session
 from django.db import DatabaseError
 
 from accounts.models import SignIn
-from accounts.protection import signins
+from accounts.protection import browser_sessions
 from accounts.signin.asgi import SessionAuthMiddleware
 from console.audit.models import AuditRecord
 from console.kube.gvr import LOGIN_RECORDS, SERVICES, USERS, Key
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.live.routing import websocket_application
 from console.live.sessionmonitor import SessionMonitor
-from console.proxying.keeping import PortOwner, open_port, open_ports, open_ports_of
+from console.proxying.store import PortOwner, open_port, open_ports, open_ports_of
 from console.proxying.target import ProxyTarget
+from console.routing import websocket_application
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.protection.test_retention import record
 from tests.accounts.test_socket import from_ours
@@ -251,7 +251,7 @@ async def test_the_own_sessions_are_listed(alice: Browser, clock: MovableClock) 
     assert "bobs" not in text
     assert alice.key and alice.key not in text
     clock.move(hours=3)
-    assert await asyncio.to_thread(signins.list_sessions, "alice", clock.now()) == []
+    assert await asyncio.to_thread(browser_sessions.list_sessions, "alice", clock.now()) == []
 
 
 async def test_another_session_can_be_revoked(alice: Browser) -> None:
@@ -288,7 +288,7 @@ async def test_sessions_of_other_users_cannot_be_revoked(alice: Browser, which: 
 
 async def test_expired_sessions_are_deleted(alice: Browser, clock: MovableClock) -> None:
     clock.move(hours=12)
-    await asyncio.to_thread(signins.discard_expired, clock.now())
+    await asyncio.to_thread(browser_sessions.discard_expired, clock.now())
     assert await Session.objects.acount() == await SignIn.objects.acount() == 0
 
 

@@ -16,8 +16,8 @@ from accounts.kubeconfigs.certificates import (
     make_key,
     make_request,
 )
-from accounts.kubeconfigs.keeping import KubeconfigStore, StoredKubeconfig
 from accounts.kubeconfigs.kubeconfig import ASKED_ANNOTATION
+from accounts.kubeconfigs.storage import KubeconfigStore, StoredKubeconfig
 from accounts.myaccount import kubeconfig
 from console.audit.models import AuditRecord
 from console.kube.errors import Forbidden

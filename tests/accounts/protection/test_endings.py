@@ -10,17 +10,17 @@ from django.contrib.sessions.models import Session
 from django.db import OperationalError
 
 from accounts.models import FailedAttempts, Grant, SignIn
-from accounts.protection import signins
-from accounts.protection.endings import RevocationReconciler, clean, clean_periodically
-from console.drafts import keeping as drafts
+from accounts.protection import browser_sessions
+from accounts.protection.revocation import RevocationReconciler, clean, clean_periodically
+from console.drafts import store as drafts
 from console.drafts.models import Draft
 from console.kube.controller import DependencyUnavailable, Request
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
 from console.kube.runtime import Runtime
-from console.saved.book import ViewOwner, save
 from console.saved.models import Pin, SavedView, Sharing
 from console.saved.pins import pin
+from console.saved.service import ViewOwner, save
 from tests.accounts.conftest import HASH, Browser
 from tests.accounts.oauth.conftest import Config, Program
 from tests.informers import bring, take_away
@@ -94,7 +94,7 @@ async def test_an_unavailable_database_raises_away(
     def stopped(name: str) -> int:
         raise OperationalError("terminating connection")
 
-    monkeypatch.setattr(signins, "end_all_sessions", stopped)
+    monkeypatch.setattr(browser_sessions, "end_all_sessions", stopped)
     bring(users, user("alice", password=HASH, state="Disabled"))
     with pytest.raises(DependencyUnavailable, match="terminating connection"):
         await endings.reconcile(Request("", "alice"))
@@ -150,7 +150,7 @@ async def test_cleanup_continues_after_a_database_error(
         if len(cleaned) == 1:
             raise OperationalError("database is locked")
 
-    monkeypatch.setattr("accounts.protection.endings.clean", once)
+    monkeypatch.setattr("accounts.protection.revocation.clean", once)
     with pytest.raises(asyncio.CancelledError):
         await clean_periodically(Once())
     assert len(cleaned) == 2

@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.utils import translation
 from playwright.sync_api import Locator, Page, Route, expect
 
-from console.middleware import _POLICY
+from console.web.middleware import _POLICY
 from tests.browser.console import Console, sign_in
 from tests.browser.looks import axe
 from tests.browser.looks.conftest import with_axe

@@ -20,7 +20,7 @@ _ANIMATED = """document.getAnimations()
 @pytest.fixture(scope="module")
 def churn(shared_console: Console) -> Iterator[None]:
     """Run the benchmark's writer: it changes statuses, and every tenth change replaces a pod."""
-    command = [sys.executable, "-m", "bench.podchanges", str(shared_console.cluster.kubeconfig)]
+    command = [sys.executable, "-m", "bench.pod_changes", str(shared_console.cluster.kubeconfig)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout and process.stdout.readline() == "ready\n"

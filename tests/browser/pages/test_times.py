@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from playwright.sync_api import Page, expect
 
-from console.ui.ages import age_between
+from console.ui.fragments.placeholders import age_between
 from tests.browser.chromium import Chromium
 from tests.browser.console import Console, live, sign_in
 from tests.browser.pages.test_pods import row

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from devcluster.shell.files import MOST_BYTES, File
-from tests.devcluster.shell.box import run, run_words, sample_container
+from tests.devcluster.shell.container import run, run_words, sample_container
 
 _BOUNDS = (
     "out of memory",

@@ -1,6 +1,6 @@
 """Interactive shells in a terminal: keys, line editing and signals."""
 
-from tests.devcluster.shell.box import Screen, sample_container
+from tests.devcluster.shell.container import Screen, sample_container
 
 PROMPT = "root@web-1:/# "
 

@@ -6,9 +6,9 @@ import pytest
 from django.urls import resolve
 
 from console.pages.kubesphere import views
-from console.pages.kubesphere.words import OF_CLUSTER, OF_PROJECT, TABS
-from console.ui.panels.standard import tabs_of
-from console.ui.registry import kinds
+from console.pages.kubesphere.segments import OF_CLUSTER, OF_PROJECT, TABS
+from console.ui.core.registry import kinds
+from console.ui.details.panels.standard import tabs_of
 from tests.accounts.conftest import Browser
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rbac.current import set_host_cluster, unset_host_cluster
+from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.pages.overview.world import Measuring, make_runtime
 from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs, _site

@@ -6,10 +6,10 @@ import pytest
 
 from console.kube.errors import Forbidden, NotFound, Unavailable
 from console.kube.gvr import POD_METRICS
-from console.kube.metricslist import UsageProblem
+from console.kube.metrics_server import UsageProblem
 from console.kube.prometheus import HistoryResult, Prometheus
 from console.kube.usage import UsageHistory
-from rbac.current import set_host_cluster
+from rbac.process_clusters import set_host_cluster
 from tests.pages.overview.test_overview import CLUSTER, SHOP, gauge, page, section
 from tests.pages.overview.world import Measuring, measured
 from tests.staticruntime import StaticRuntime

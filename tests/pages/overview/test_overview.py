@@ -14,8 +14,8 @@ from console.kube.gvr import (
     RESOURCE_QUOTAS,
     Key,
 )
-from console.ui.attention import MOST, attention, checked_types, update_problem_indexes
-from console.ui.sight import load_page_data
+from console.ui.core.page_data import load_page_data
+from console.ui.diagnosis.attention import MOST, attention, checked_types, update_problem_indexes
 from tests.informers import bring, set_stale, take_away
 from tests.kinds.reading import english_in
 from tests.pages.overview.world import EVIL, Obj, claim, deployment, meta, node

@@ -6,13 +6,13 @@ from typing import Any
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
-from console.ui.access import Access
-from console.ui.panels import Panel
-from console.ui.panels.standard import tabs_of
-from console.ui.registry import kinds
-from console.ui.relations.naming import Target
-from console.ui.relations.references import other_targets, targets_of, uses_of
-from console.ui.subject import Subject
+from console.ui.core.access import Access
+from console.ui.core.kind import Target
+from console.ui.core.registry import kinds
+from console.ui.core.subject import Subject
+from console.ui.details.panels import Panel
+from console.ui.details.panels.standard import tabs_of
+from console.ui.details.relations.references import other_targets, targets_of, uses_of
 from tests.informers import preloaded
 from tests.ui.support import FakeAccess, admin, pod
 

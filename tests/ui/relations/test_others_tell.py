@@ -4,8 +4,8 @@ import pytest
 
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
-from console.ui.panels.data import LONGEST, MOST, DataPanel
-from console.ui.panels.standard import tabs_of
+from console.ui.details.panels.data import LONGEST, MOST, DataPanel
+from console.ui.details.panels.standard import tabs_of
 from tests.ui.relations.shop import Obj, PerType, drawn, everything, named, panel, subject_of, world
 from tests.ui.relations.test_panels import WEB, text
 

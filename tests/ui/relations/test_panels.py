@@ -11,11 +11,11 @@ from django.utils.translation import override
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
-from console.ui.columns.links import LinkTarget, target_url
-from console.ui.decisions import Denied
-from console.ui.kind import ResourceKind
-from console.ui.panels.standard import tabs_of
-from console.ui.registry import kinds
+from console.ui.core.kind import ResourceKind
+from console.ui.core.permissions import Denied
+from console.ui.core.registry import kinds
+from console.ui.details.panels.standard import tabs_of
+from console.ui.lists.columns.links import LinkTarget, target_url
 from tests.kinds.world import POLYGLOT, informer_of
 from tests.ui.relations.shop import (
     PANELS,

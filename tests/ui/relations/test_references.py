@@ -7,10 +7,10 @@ import pytest
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
-from console.ui.kind import ResourceKind
-from console.ui.registry import kinds
-from console.ui.relations.references import references, referring_types
-from console.ui.relations.words import HOW
+from console.ui.core.kind import ResourceKind
+from console.ui.core.registry import kinds
+from console.ui.details.relations.references import references, referring_types
+from console.ui.details.relations.visible_type import HOW
 from tests.informers import preloaded
 from tests.kinds.world import informer_of, objects_of
 from tests.ui.relations.shop import Obj, a_pod, everything, named, spec, targets

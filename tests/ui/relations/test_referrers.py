@@ -11,8 +11,8 @@ from console.kube import gvr as types
 from console.kube.gvr import Key
 from console.kube.informer import Informer
 from console.kube.store import Entry
-from console.ui.relations.naming import Target
-from console.ui.relations.referrers import Referrers, referrers_of
+from console.ui.core.kind import Target
+from console.ui.details.relations.references import Referrers, referrers_of
 from tests.informers import bring, preloaded, take_away
 from tests.ui.relations.shop import everything, targets
 from tests.ui.support import pod

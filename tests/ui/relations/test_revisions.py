@@ -7,8 +7,8 @@ import pytest
 
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
-from console.ui.difference import diff_lines
-from console.ui.relations.templates import LONGEST, TooLong, template_lines
+from console.ui.details.relations.revisions import LONGEST, TooLong, template_lines
+from console.ui.editing.diff import diff_lines
 from tests.kinds.world import POLYGLOT
 from tests.ui.relations.shop import (
     World,

@@ -1,9 +1,9 @@
 """Forms offer changes of other objects only with permission for those objects."""
 
+from console.actions.data_keys.users import restart_offers
+from console.actions.storage_classes import SetDefault
 from console.kube import gvr as types
 from console.kube.gvr import Key
-from console.ui.keys.users import restart_offers
-from console.ui.storage.defaults import SetDefault
 from tests.ui.relations.shop import everything, named, subject_of, world
 from tests.ui.support import FakeAccess, admin, bob
 

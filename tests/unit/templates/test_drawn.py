@@ -8,7 +8,7 @@ import pytest
 from django.template.loader import render_to_string
 from django.utils import translation
 
-from console.ui.nav import LevelProblems
+from console.ui.navigation.nav import LevelProblems
 from tests.unit.templates.conftest import SINCE, a_row, a_table
 
 POLYGLOT = (

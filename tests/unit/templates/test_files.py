@@ -4,7 +4,7 @@ import re
 
 from django.template.loader import get_template
 
-from console.logs.colours import CLASSES
+from console.logs.ansi import CLASSES
 from tests.unit.templates.files import (
     ALL,
     PARTIALS,

@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pytest
 
-from console.ui.nav import RAILS
-from console.ui.symbols import ICONS
+from console.templatetags.symbols import ICONS
+from console.ui.navigation.nav import RAILS
 from tests import npm
 from tests.controlplane.plugin import report_skipped
 from tests.unit.templates.files import ALL, ROOT, STATIC, source

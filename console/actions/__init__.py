@@ -1,0 +1,1 @@
+"""Actions on objects of particular kinds, and base classes of these kinds."""

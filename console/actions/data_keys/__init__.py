@@ -1,0 +1,1 @@
+"""Editing the keys of ConfigMaps and Secrets."""

@@ -1,0 +1,101 @@
+"""Base class for actions on workloads."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import (
+    CONFIG_MAPS,
+    GVR,
+    PERSISTENT_VOLUME_CLAIMS,
+    PRIORITY_CLASSES,
+    SECRETS,
+    SERVICE_ACCOUNTS,
+)
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.core.action_texts import Fact, owner_fact, pods_fact, ready_fact, status_fact
+from console.ui.core.actions import Action
+from console.ui.core.kind import ResourceKind
+from console.ui.core.text import escape_invisible
+from console.ui.lists.columns import (
+    ContainersColumn,
+    ImagesColumn,
+    NumberColumn,
+    RatioColumn,
+    SelectorColumn,
+)
+from console.ui.lists.filters import IMAGE, OWNER, STATE, USES, Filter, SearchFilter
+
+
+class WorkloadAction(Action):
+    def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
+        """Return the facts of the object, including the owner that may revert changes."""
+        item, found = entry.projection, [*super().facts(kind, entry)]
+        if hasattr(item, "desired"):
+            found.append(ready_fact(item.ready, item.desired))
+        if item.owner:
+            found.append((_("Managed by"), escape_invisible(item.owner)))
+        return found
+
+
+READY = RatioColumn(
+    id="ready",
+    label=gettext_lazy("Ready"),
+    part=lambda item: item.ready,
+    whole=lambda item: item.desired,
+)
+UPDATED = NumberColumn(id="updated", label=gettext_lazy("Up to date"), priority=3)
+AVAILABLE = NumberColumn(id="available", label=gettext_lazy("Available"), priority=3)
+#: Columns of the pod template.
+TEMPLATE = (ImagesColumn(), ContainersColumn(), SelectorColumn())
+#: Specs of example manifests: for workloads that keep pods running, and for jobs.
+OF_PODS: Mapping[str, Any] = {
+    "selector": {"matchLabels": {"app": "example"}},
+    "template": {
+        "metadata": {"labels": {"app": "example"}},
+        "spec": {"containers": [{"name": "app", "image": "nginx"}]},
+    },
+}
+RUN: Mapping[str, Any] = {
+    "template": {
+        "spec": {
+            "restartPolicy": "Never",
+            "containers": [{"name": "app", "image": "busybox", "command": ["date"]}],
+        }
+    }
+}
+
+
+#: Types that a pod spec can refer to.
+SPEC_NAMES = (
+    CONFIG_MAPS,
+    SECRETS,
+    PERSISTENT_VOLUME_CLAIMS,
+    SERVICE_ACCOUNTS,
+    PRIORITY_CLASSES,
+)
+
+
+class WorkloadKind(ResourceKind):
+    """Base of workload kinds. The default `facts` are for kinds with a number of replicas."""
+
+    addressable_by_kind_name = True
+    referenced_types: ClassVar[Sequence[GVR]] = SPEC_NAMES
+    pod_spec: ClassVar[tuple[str, ...]] = ("spec", "template", "spec")
+    severity_words = {Severity.OK: gettext_lazy("Running")}
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label or image"), texts=lambda item: item.images
+    )
+    filters: ClassVar[Sequence[Filter]] = (STATE, IMAGE, OWNER, USES)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        item = entry.projection
+        return [
+            status_fact(item.status),
+            ready_fact(item.ready, item.desired),
+            pods_fact(),
+            owner_fact(item.owner),
+        ]

@@ -1,0 +1,134 @@
+"""Storage of drafts, one per account and object. Synchronous: don't call these functions on the
+event loop.
+
+Guarantees: drafts are only readable by their account. A draft never overwrites a newer version
+that the page has not loaded. Drafts encrypted with another `SECRET_KEY` are treated as missing.
+"""
+
+import logging
+import zlib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import msgspec
+from django.db import IntegrityError, transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from console.drafts.models import Draft
+from console.encryption import DecryptionError, decrypt, encrypt
+from console.kube.gvr import column_value
+
+log = logging.getLogger(__name__)
+
+#: Maximum number of drafts per account; the oldest are deleted.
+MAX_DRAFTS = 50
+#: Lifetime of a draft.
+LIFETIME = timedelta(days=30)
+#: Kind of drafts for new objects; no kind has this segment.
+NEW = "import"
+_PURPOSE = "drafts"
+
+
+@dataclass(frozen=True, slots=True)
+class DraftKey:
+    """Account and object of a draft. For new objects, `kind` is `NEW`."""
+
+    account: str
+    cluster: str
+    kind: str
+    namespace: str
+    name: str
+
+
+class DraftContent(msgspec.Struct, frozen=True):
+    """Content of a draft.
+
+    - `text`: edited manifest.
+    - `base`: original manifest.
+    - `uid`: UID of the object.
+    - `project`: namespace for new objects that don't specify one.
+    """
+
+    text: str
+    base: str = ""
+    uid: str = ""
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDraft:
+    content: DraftContent
+    version: int
+    updated: datetime
+
+
+class DraftConflict(Exception):
+    """A newer version exists that the page has not loaded."""
+
+
+def find(place: DraftKey) -> StoredDraft | None:
+    row = _rows(place).filter(updated__gt=timezone.now() - LIFETIME).first()
+    if row is None:
+        return None
+    try:
+        packed = decrypt(row.content, _PURPOSE)
+        content = msgspec.json.decode(zlib.decompress(packed), type=DraftContent)
+    except (DecryptionError, zlib.error, msgspec.DecodeError):
+        log.warning("Draft %s was encrypted with another SECRET_KEY or is damaged", row.pk)
+        return None
+    return StoredDraft(content, row.version, row.updated)
+
+
+def store_draft(place: DraftKey, content: DraftContent, version: int) -> int:
+    """Store a draft and return its new version.
+
+    `version` is the version the page was loaded with, 0 for none. Raise `DraftConflict` if the stored
+    version is newer.
+    """
+    now = timezone.now()
+    # Two mostly equal texts of up to a megabyte. The lowest compression level takes less time than
+    # encrypting them uncompressed.
+    sealed = encrypt(zlib.compress(msgspec.json.encode(content), 1), _PURPOSE)
+    rows = _rows(place)
+    current = rows.filter(version=version)
+    if current.update(content=sealed, version=F("version") + 1, updated=now):
+        return version + 1
+    try:
+        with transaction.atomic():
+            Draft.objects.create(
+                **_columns(place), content=sealed, version=version + 1, updated=now
+            )
+    except IntegrityError as error:
+        raise DraftConflict from error
+    _make_room(place.account, now)
+    return version + 1
+
+
+def delete_draft(place: DraftKey) -> None:
+    _rows(place).delete()
+
+
+def delete_all_of(account: str) -> None:
+    """Delete the drafts of a deleted account, before its name can be used again."""
+    Draft.objects.filter(account=account).delete()
+
+
+def _rows(place: DraftKey) -> QuerySet[Draft]:
+    return Draft.objects.filter(**_columns(place))
+
+
+def _columns(place: DraftKey) -> dict[str, str]:
+    return {
+        "account": place.account,
+        "cluster": place.cluster,
+        "kind": place.kind,
+        "namespace": column_value(place.namespace),
+        "name": column_value(place.name),
+    }
+
+
+def _make_room(account: str, now: datetime) -> None:
+    Draft.objects.filter(updated__lte=now - LIFETIME).delete()
+    newest = Draft.objects.filter(account=account).order_by("-updated", "-pk")
+    Draft.objects.filter(pk__in=list(newest.values_list("pk", flat=True)[MAX_DRAFTS:])).delete()

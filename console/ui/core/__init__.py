@@ -1,0 +1,1 @@
+"""Kinds, permissions, actions and other basics of pages."""

@@ -1,0 +1,147 @@
+"""Links to objects that the viewer can list and that the cache contains.
+
+Viewers without permission to list a kind see the name without a link, whether or not the object
+exists. The same applies until the first list of the kind is loaded.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from console.kube.factory import UnknownKind
+from console.kube.gvr import GVR, Key
+from console.kube.store import Entry
+from console.ui.core.access import Access
+from console.ui.core.kind import ResourceKind
+from console.ui.core.permissions import Denied, Readable, readable
+from console.ui.core.registry import kinds
+from console.ui.lists.columns import ANY_KIND, Column, LinkColumn, LinkTarget, target_url
+from console.ui.lists.columns.links import ResolvedLink
+
+#: Returns True if an object exists, False if not, None if unknown or not visible to the viewer.
+_Look = Callable[[Key], bool | None]
+
+
+class LinkResolver:
+    """Link resolver for one viewer and one page. Permissions are checked once per kind.
+
+    Starts the informers of kinds that no one watches yet. `unsynced_types` collects the types whose
+    first list is not loaded.
+    """
+
+    def __init__(self, access: Access) -> None:
+        self.access = access
+        self._looks: dict[str, _Look] = {}
+        self.unsynced_types: set[GVR] = set()
+
+    def resolve(self, target: LinkTarget | None) -> ResolvedLink:
+        url = target_url(self.access.cluster.name, target) if target is not None else ""
+        if target is None or not url:
+            return ResolvedLink()
+        look = self._looks.get(target.segment)
+        if look is None:
+            look = self._looks[target.segment] = self._look(target.segment)
+        there = look(Key(target.namespace, target.name))
+        return ResolvedLink(url if there else "", there is False)
+
+    def resolve_columns(
+        self, columns: Iterable[Column], entry: Entry[Any]
+    ) -> tuple[ResolvedLink, ...]:
+        """Return the link targets of the link columns, in column order."""
+        return tuple(
+            self.resolve(column.target(entry))
+            for column in columns
+            if isinstance(column, LinkColumn)
+        )
+
+    def _look(self, segment: str) -> _Look:
+        kind = self.access.cluster.kinds.find(segment)
+        if kind is None:
+            return _link_pending_type
+        try:
+            allowed = readable(kind, self.access)
+        except Denied:
+            return _unknown
+        return partial(self._there, kind, allowed)
+
+    def _there(self, kind: ResourceKind, allowed: Readable, key: Key) -> bool | None:
+        if not key.name:
+            # A list, linked for viewers who can see objects in it.
+            return not key.namespace or allowed.may_include(key.namespace) or None
+        if not allowed.includes(key):
+            return None
+        try:
+            informer = self.access.cluster.runtime.informer(kind.gvr)
+        except UnknownKind:
+            # Private kinds are never cached. The object's page reads it with the viewer's
+            # permissions and reports if it does not exist.
+            return kind.private or None
+        if not informer.freshness.synced:
+            self.unsynced_types.add(kind.gvr)
+            return None
+        return informer.store.get(key) is not None
+
+
+def _unknown(key: Key) -> None:
+    return None
+
+
+def _link_pending_type(key: Key) -> bool | None:
+    """Link the list of a type whose definition is still being created. The list's page waits for
+    the type.
+    """
+    return None if key.name else True
+
+
+def with_link_targets(
+    columns: Collection[Column], found: Iterable[ResolvedLink]
+) -> tuple[Column, ...]:
+    """Return the columns with the link targets in `found` assigned to the link columns."""
+    left = iter(found)
+    return tuple(
+        replace(column, linked=next(left)) if isinstance(column, LinkColumn) else column
+        for column in columns
+    )
+
+
+def has_dynamic_links(kind: ResourceKind) -> bool:
+    """Return True if the kind's rows can link to types that are not known in advance."""
+    links = (column for column in kind.columns if isinstance(column, LinkColumn))
+    return any(column.leads_to == ANY_KIND for column in links)
+
+
+def linked_types(kind: ResourceKind) -> Iterator[GVR]:
+    """Yield the types that the kind's rows can link to."""
+    segments = {
+        segment: None
+        for column in kind.columns
+        if isinstance(column, LinkColumn)
+        for segment in column.leads_to
+    }
+    yield from types_of(segments)
+
+
+def types_of(segments: Iterable[str]) -> Iterator[GVR]:
+    for segment in segments:
+        kind = kinds.by_segment(segment)
+        if kind is not None:
+            yield kind.gvr
+
+
+async def prepare_links(
+    kind: ResourceKind, links: LinkResolver, entries: Iterable[Entry[Any]], *, seconds: float
+) -> None:
+    """Wait up to `seconds` for the first lists of the types that these entries link to."""
+    runtime = links.access.cluster.runtime
+    running = runtime.informers()
+    types = set(linked_types(kind))
+    if all(gvr in running and running[gvr].freshness.synced for gvr in types):
+        # Fast path: every page calls this, and the lists are nearly always loaded.
+        return
+    for entry in entries:
+        links.resolve_columns(kind.columns, entry)
+    await asyncio.gather(
+        *(runtime.wait_synced(gvr, timeout=seconds) for gvr in links.unsynced_types)
+    )

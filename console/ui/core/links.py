@@ -1,0 +1,130 @@
+"""URLs of the console's pages, by the view names of `console.urls`. `cluster` is the
+cluster's name.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from console.kube.gvr import GVR, PODS, Key
+
+#: Number of cached URLs. A page has hundreds, most of which the next page uses as well.
+KEPT = 5000
+
+#: Returns the page for an object of a cluster, or "" if that is the object's own detail page.
+PageOf = Callable[[str, Key], str]
+_pages: dict[str, PageOf] = {}
+
+
+@lru_cache(KEPT)
+def list_url(cluster: str, segment: str, namespace: str = "") -> str:
+    """Return the URL of a kind's list, in one project or in all that the viewer can see."""
+    url = reverse("list", args=(cluster, segment))
+    return f"{url}?{urlencode({'namespace': namespace})}" if namespace else url
+
+
+def action_url(action: str, cluster: str, segment: str, key: Key) -> str:
+    """Return the URL of an action's page for one object, for example `delete`."""
+    place = (cluster, key.namespace) if key.namespace else (cluster,)
+    return reverse("action", args=(*place, segment, key.name, action))
+
+
+def edit_url(cluster: str, segment: str, key: Key) -> str:
+    """Return the URL of the page that edits an object's manifest."""
+    place = (cluster, key.namespace) if key.namespace else (cluster,)
+    return reverse("edit", args=(*place, segment, key.name))
+
+
+def log_url(cluster: str, segment: str, key: Key, container: str = "") -> str:
+    """Return the URL of the newest log lines of a pod or of an object's pods.
+
+    The log is that of the main container if `container` is empty.
+    """
+    url = reverse("log", args=(cluster, key.namespace, segment, key.name))
+    given = {"container": container, "timestamps": "1"}
+    return f"{url}?{urlencode({name: value for name, value in given.items() if value})}#end"
+
+
+def label_log_url(cluster: str, namespace: str, label: str) -> str:
+    """Return the URL of the newest log lines of the pods that match a label selector."""
+    url = reverse("log_of_labels", args=(cluster, namespace))
+    return f"{url}?{urlencode({'label': label, 'timestamps': '1'})}#end"
+
+
+def terminal_url(
+    cluster: str, segment: str, key: Key, container: str = "", *, attach: bool = False
+) -> str:
+    """Return the URL of a terminal in a container of a pod.
+
+    The container is the main container if `container` is empty. The terminal runs a shell, or
+    with `attach` is attached to the container's main process.
+    """
+    url = reverse("terminal", args=(cluster, key.namespace, segment, key.name))
+    given = {"container": container, "attach": "1" if attach else ""}
+    query = urlencode({name: value for name, value in given.items() if value})
+    return f"{url}?{query}" if query else url
+
+
+def container_startup_url(cluster: str, key: Key, container: str) -> str:
+    """Return the URL of the page that waits for a container to start and then opens its terminal."""
+    url = reverse("starting", args=(cluster, key.namespace, PODS.resource, key.name))
+    return f"{url}?{urlencode({'container': container})}"
+
+
+def bulk_url(action: str, cluster: str, segment: str) -> str:
+    """Return the URL of a bulk action on selected objects."""
+    return reverse("bulk", args=(cluster, segment, action))
+
+
+def draft_url(cluster: str, segment: str, key: Key) -> str:
+    """Return the URL that stores the draft of an object's edit page."""
+    place = (cluster, key.namespace) if key.namespace else (cluster,)
+    return reverse("draft", args=(*place, segment, key.name))
+
+
+@lru_cache(KEPT)
+def import_url(cluster: str, segment: str = "", namespace: str = "") -> str:
+    """Return the URL of the page that creates objects from YAML, optionally in a project and with a
+    template of a kind.
+    """
+    url = reverse("import", args=(cluster,))
+    given = {"kind": segment, "namespace": namespace}
+    query = urlencode({name: value for name, value in given.items() if value})
+    return f"{url}?{query}" if query else url
+
+
+def import_draft_url(cluster: str) -> str:
+    """Return the URL that stores the draft of the import page."""
+    return reverse("import_draft", args=(cluster,))
+
+
+def openapi_url(cluster: str, gvr: GVR, kind: str) -> str:
+    """Return the URL of the OpenAPI schema of a kind, for example `Deployment`."""
+    return reverse("openapi", args=(cluster, gvr.group or "core", gvr.version, kind))
+
+
+def register_object_page(segment: str, page_of: PageOf) -> None:
+    """Register the pages that represent objects of a kind instead of their detail page."""
+    _pages[segment] = page_of
+
+
+@lru_cache(KEPT)
+def object_url(cluster: str, segment: str, key: Key) -> str:
+    """Return the URL of the page that represents an object, for example the account page for a
+    User.
+    """
+    page_of = _pages.get(segment)
+    return (page_of(cluster, key) if page_of else "") or detail_url(cluster, segment, key)
+
+
+@lru_cache(KEPT)
+def detail_url(cluster: str, segment: str, key: Key, tab: str = "") -> str:
+    """Return the URL of a tab of an object's detail page. Without a tab, links should use
+    `object_url` instead.
+    """
+    parts = {"namespace": key.namespace, "tab": tab}
+    given = {name: part for name, part in parts.items() if part}
+    names = {"cluster": cluster, "resource": segment, "name": key.name, **given}
+    return reverse("detail", kwargs=names)

@@ -1,0 +1,211 @@
+"""Freshness of the displayed data."""
+
+from collections.abc import AsyncIterator, Hashable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.kube.client import CALL_TIMEOUT
+from console.kube.errors import Forbidden
+from console.kube.gvr import Key
+from console.kube.informer import Informer
+from console.kube.livelist import LiveList
+from console.kube.store import Entry
+from console.ui.core.access import Access
+from console.ui.core.custom_kinds import GenericKind
+from console.ui.core.kind import ResourceKind
+from console.ui.core.permissions import Denied, NotLoaded, Readable, readable, whole_namespaces
+from console.ui.fragments.empty_states import loading_block
+
+
+@dataclass(frozen=True, slots=True)
+class LiveState:
+    """`state` is "live", "stale" since `since` (UTC), or "off" if no data was loaded yet.
+
+    `problem` is the untranslated reason or "". Use `spoken` to display it.
+    """
+
+    state: str
+    since: datetime | None = None
+    problem: str = ""
+
+
+LIVE = LiveState("live")
+
+
+def live_state(informer: Informer[Any]) -> LiveState:
+    freshness = informer.freshness
+    if not freshness.synced:
+        return LiveState("off", freshness.stale_since, freshness.problem)
+    if freshness.stale_since is not None:
+        return LiveState("stale", freshness.stale_since, freshness.problem)
+    return LIVE
+
+
+#: Maximum projects read as a viewer. Each needs one request, and one watch while the page is open.
+MOST_PROJECTS = 30
+
+
+class TooManyProjects(Exception):
+    """The viewer has access to more projects than can be read, but not to all projects. `str()` is
+    the message that asks the user to select some.
+    """
+
+
+def source_key(kind: ResourceKind, access: Access) -> Hashable:
+    """Return a value that is equal for viewers who share an object source.
+
+    Raise `UnknownKind` for a type that no longer exists.
+    """
+    # A restarted informer is a different source.
+    return _shared(kind, access) or access.identity
+
+
+def _shared(kind: ResourceKind, access: Access) -> Informer[Any] | None:
+    """Return the cache's informer, or None if the kind is read as the viewer. Raise `UnknownKind`."""
+    if kind.private:
+        return None
+    informer = access.cluster.runtime.informer(kind.gvr)
+    refused = not informer.freshness.synced and informer.refusal is not None
+    return None if refused and isinstance(kind, GenericKind) else informer
+
+
+@contextmanager
+def open_source(
+    kind: ResourceKind,
+    access: Access,
+    namespaces: tuple[str, ...] = (),
+    key: Key | None = None,
+    allowed: Readable | None = None,
+    *,
+    alone: bool = False,
+) -> Iterator[Informer[Any]]:
+    """Open the object source of a kind for at least these namespaces. The objects may not be loaded
+    yet.
+
+    `key` is an object that the viewer can see (`check_seen`). It is the only object read if the
+    viewer can't list the kind, or if `alone` is True. `allowed` contains the visible objects, if
+    the caller already has them.
+
+    Raise `UnknownKind` for a type that no longer exists. When reading as the viewer, raise
+    `Denied` or `TooManyProjects`.
+    """
+    shared = _shared(kind, access)
+    if shared is not None:
+        yield shared
+        return
+    if alone and key is not None and access.can("get", kind.gvr, **key._asdict()):
+        found = access.cluster.runtime.live_object(kind.gvr, access.identity, key)
+    else:
+        found = _as_viewer(kind, access, namespaces, key, allowed)
+    with found:
+        yield found
+
+
+def _as_viewer(
+    kind: ResourceKind,
+    access: Access,
+    namespaces: tuple[str, ...],
+    key: Key | None,
+    allowed: Readable | None,
+) -> LiveList[Any]:
+    runtime = access.cluster.runtime
+    try:
+        whole = whole_namespaces(kind, allowed or readable(kind, access), namespaces)
+        wanted = namespaces or (("",) if whole is None else tuple(sorted(whole)))
+        # Lists are watched while the page is open.
+        for namespace in wanted:
+            if not access.can("watch", kind.gvr, namespace=namespace):
+                raise Denied("watch", kind.gvr, namespace)
+    except Denied:
+        if key is None:
+            raise
+        return runtime.live_object(kind.gvr, access.identity, key)
+    if len(wanted) > MOST_PROJECTS:
+        text = _(
+            "You can list these resources in at most %(count)s projects at a time. Select the "
+            "projects to list."
+        )
+        raise TooManyProjects(text % {"count": MOST_PROJECTS})
+    return runtime.live_list(kind.gvr, access.identity, wanted)
+
+
+@asynccontextmanager
+async def open_loaded_source(
+    kind: ResourceKind,
+    access: Access,
+    namespaces: tuple[str, ...] = (),
+    key: Key | None = None,
+    allowed: Readable | None = None,
+    *,
+    seconds: float,
+    alone: bool = False,
+) -> AsyncIterator[Informer[Any]]:
+    """Open the object source like `open_source`, and wait up to `seconds` for the objects.
+
+    A read with `alone` is a single request and uses the request timeout instead. Raise the
+    exceptions of `open_source`, and `Denied` if kube-apiserver rejects the viewer's request.
+    """
+    if not kind.private:
+        await access.cluster.runtime.wait_synced(kind.gvr, timeout=seconds)
+    with open_source(kind, access, namespaces, key, allowed, alone=alone) as informer:
+        if isinstance(informer, LiveList):
+            try:
+                await informer.wait(timeout=CALL_TIMEOUT if alone else seconds)
+            except Forbidden as error:
+                raise Denied(informer.refused_verb, kind.gvr) from error
+        yield informer
+
+
+def truncated_at(informer: Informer[Any]) -> int | None:
+    """Return the number of objects read from a truncated list, or None if the list is complete."""
+    cut = isinstance(informer, LiveList) and informer.truncated
+    return len(informer.store) if cut else None
+
+
+def check_access_not_denied(kind: ResourceKind, informer: Informer[Any]) -> None:
+    """Raise `Denied` if kube-apiserver rejected the viewer's last request for these objects."""
+    if isinstance(informer, LiveList) and informer.refusal is not None:
+        raise Denied(informer.refused_verb, kind.gvr)
+
+
+class ListNotLoaded(NotLoaded):
+    """The kind's first list is not loaded, so it is unknown whether the object exists."""
+
+    def __init__(self, kind: ResourceKind, informer: Informer[Any]) -> None:
+        super().__init__()
+        refused, problem = informer.refusal is not None, live_state(informer).problem
+        block = loading_block(kind, problem, refused=refused)
+        self._text = f"{block.text} {block.reason}".strip()
+
+    def __str__(self) -> str:
+        return self._text
+
+
+def cached_entry(kind: ResourceKind, access: Access, key: Key, uid: str) -> Entry[Any] | None:
+    """Return the current cache entry of a displayed object, or None if the cache does not contain
+    the object with this UID. The caller must check access first.
+    """
+    informer = access.cluster.runtime.informers().get(kind.gvr)
+    entry = informer.store.get(key) if informer is not None else None
+    return entry if entry is not None and entry.projection.uid == uid else None
+
+
+async def find_entry(
+    kind: ResourceKind, access: Access, key: Key, *, seconds: float
+) -> Entry[Any] | None:
+    """Return an object, or None if it does not exist. The caller must check access first.
+
+    Raise the exceptions of `open_loaded_source`, and `ListNotLoaded`.
+    """
+    namespaces = (key.namespace,) if key.namespace else ()
+    async with open_loaded_source(
+        kind, access, namespaces, key, seconds=seconds, alone=True
+    ) as informer:
+        entry = informer.store.get(key)
+        if entry is None and not informer.freshness.synced:
+            raise ListNotLoaded(kind, informer)
+        return entry

@@ -1,0 +1,1 @@
+"""An object's page: tabs, panels and relations to other objects."""

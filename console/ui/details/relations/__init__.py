@@ -1,0 +1,1 @@
+"""References between objects, and the panels that show them."""

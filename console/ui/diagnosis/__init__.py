@@ -1,0 +1,1 @@
+"""Problems of objects, their causes, and recent changes."""

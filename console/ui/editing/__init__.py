@@ -1,0 +1,1 @@
+"""Manifests as text: parsing, comparing, creating."""

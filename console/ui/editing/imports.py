@@ -1,0 +1,275 @@
+"""Parse objects to create from a text of several YAML documents.
+
+The cost is bounded by the length of the text. Missing values are not guessed. The cluster
+decides what a document would create (`console.views.importing`).
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+from django.utils.translation import gettext as _
+
+from console.kube.api_discovery import CreatableType
+from console.kube.apply import SERVER_SET
+from console.kube.gvr import BUILT_IN_GROUPS, GVR
+from console.ui.core.manifests import mapping, mappings_at
+from console.ui.core.text import escape_invisible
+from console.ui.editing.manifest import (
+    InvalidManifest,
+    ManifestProblem,
+    ParsedManifest,
+    syntax_problem,
+)
+from console.ui.editing.yaml_text import Document, Steps, read_documents
+
+#: Maximum number of characters and of objects.
+MOST, MOST_OBJECTS = 512 * 1024, 100
+#: Creation order of Helm, except that CustomResourceDefinitions come before objects that may need
+#: them: https://github.com/helm/helm/blob/main/pkg/release/v1/util/kind_sorter.go
+ORDER = (
+    "PriorityClass",
+    "Namespace",
+    "CustomResourceDefinition",
+    "NetworkPolicy",
+    "ResourceQuota",
+    "LimitRange",
+    "PodDisruptionBudget",
+    "ServiceAccount",
+    "Secret",
+    "ConfigMap",
+    "StorageClass",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "Role",
+    "RoleBinding",
+    "Service",
+    "DaemonSet",
+    "Pod",
+    "ReplicationController",
+    "ReplicaSet",
+    "Deployment",
+    "HorizontalPodAutoscaler",
+    "StatefulSet",
+    "Job",
+    "CronJob",
+    "IngressClass",
+    "Ingress",
+    "APIService",
+)
+#: Webhooks come last, because they may reject later objects. Custom resources come before, because
+#: they may need any other object.
+_LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+VERSION = re.compile(
+    r"(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?/)?[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+)
+_RBAC = "rbac.authorization.k8s.io"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRef:
+    """Reference to an object by group and kind, independent of the version."""
+
+    group: str
+    kind: str
+    name: str
+    namespace: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.namespace}/" if self.namespace else ""
+        return escape_invisible(f"{self.kind} {place}{self.name}")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportItem:
+    """An object to create.
+
+    `found.manifest` is the request body, except for a namespace that the text does not contain.
+    `name` is "" if the server generates a name that starts with `prefix`.
+    """
+
+    found: ParsedManifest
+    group: str
+    version: str
+    kind: str
+    namespace: str
+    name: str
+    prefix: str
+
+    @property
+    def line(self) -> int:
+        return self.found.document.place().line
+
+    @property
+    def shown_name(self) -> str:
+        return escape_invisible(self.name or f"{self.prefix}…")
+
+    def ref(self, namespace: str) -> ObjectRef:
+        return ObjectRef(self.group, self.kind, self.name, namespace)
+
+    def problem(self, text: str, *steps: str) -> ManifestProblem:
+        return self.found.problem(text, steps)
+
+
+def read_items(text: str) -> list[ImportItem]:
+    """Return the objects in the order of the text. Raise `InvalidManifest`."""
+    if len(text) > MOST:
+        words = {"limit_value": f"{MOST:,}"}
+        raise InvalidManifest(
+            [ManifestProblem(_("Use at most %(limit_value)s characters.") % words)]
+        )
+    try:
+        documents = read_documents(text, MOST_OBJECTS)
+    except yaml.YAMLError as error:
+        raise InvalidManifest([syntax_problem(error, text)]) from error
+    whole = [one for document in documents for one in _expanded(document)]
+    if not whole:
+        raise InvalidManifest([ManifestProblem(_("No objects to create were found."))])
+    if len(whole) > MOST_OBJECTS:
+        words = {"most": str(MOST_OBJECTS)}
+        raise InvalidManifest(
+            [ManifestProblem(_("You can create at most %(most)s objects at a time.") % words)]
+        )
+    problems = [problem for document in whole for problem in _problems(document)]
+    if problems:
+        raise InvalidManifest(problems)
+    items = [_item(document) for document in whole]
+    again = list(_again(items))
+    if again:
+        raise InvalidManifest(again)
+    return items
+
+
+def _expanded(document: Document) -> Iterator[Document]:
+    """Yield the items of a list, recursively. As in kubectl, every object with `items` is a list."""
+    value = document.value
+    if not (isinstance(value, dict) and isinstance(value.get("items"), list)):
+        yield document
+        return
+    of_kind = str(value.get("kind", "")).removesuffix("List")
+    for item in document.within("items"):
+        if of_kind and isinstance(item.value, dict):
+            # Items of a typed list, such as PodList, may omit their kind.
+            known = {"apiVersion": value.get("apiVersion"), "kind": of_kind}
+            item = Document({**known, **item.value}, item.node)
+        yield from _expanded(item)
+
+
+def _problems(document: Document) -> Iterator[ManifestProblem]:
+    value = document.value
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+
+    def problem(text: str, *steps: str) -> ManifestProblem:
+        return ParsedManifest(document, {}).problem(text, steps)
+
+    if not isinstance(metadata, dict):
+        yield problem(_("This is not a manifest. A manifest needs apiVersion, kind, and metadata."))
+        return
+    for steps in (("apiVersion",), ("kind",), ("metadata", "name")):
+        inside = value if len(steps) == 1 else metadata
+        held = inside.get(steps[-1])
+        named = steps[-1] == "name" and metadata.get("generateName")
+        if not (isinstance(held, str) and held) and not (held is None and named):
+            yield problem(_("%(field)s is missing.") % {"field": ".".join(steps)}, *steps)
+    for name in ("namespace", "generateName"):
+        if not isinstance(metadata.get(name) or "", str):
+            yield problem(
+                _("%(field)s must be a string.") % {"field": f"metadata.{name}"}, "metadata", name
+            )
+    version = value.get("apiVersion")
+    if isinstance(version, str) and version and not VERSION.fullmatch(version):
+        yield problem(_("This is not a valid API version."), "apiVersion")
+
+
+def _item(document: Document) -> ImportItem:
+    value = document.value
+    metadata = value["metadata"]
+    group, _slash, version = value["apiVersion"].rpartition("/")
+    kept = {name: held for name, held in metadata.items() if name not in SERVER_SET}
+    left_out = [name for name in metadata if name not in kept and metadata[name] is not None]
+    warnings = tuple(_left_out(document, ("metadata", name)) for name in sorted(left_out))
+    return ImportItem(
+        found=ParsedManifest(document, {**value, "metadata": kept}, warnings),
+        group=group,
+        version=version,
+        kind=value["kind"],
+        namespace=metadata.get("namespace") or "",
+        name=metadata.get("name") or "",
+        prefix=metadata.get("generateName") or "",
+    )
+
+
+def _left_out(document: Document, steps: Steps) -> ManifestProblem:
+    place = document.place(steps)
+    words = {"field": ".".join(map(str, steps))}
+    text = _("The cluster sets %(field)s. The value here is ignored.") % words
+    return ManifestProblem(text, place.line, place.column, "warn")
+
+
+def _again(items: Sequence[ImportItem]) -> Iterator[ManifestProblem]:
+    seen: set[ObjectRef] = set()
+    for item in items:
+        ref = item.ref(item.namespace)
+        if item.name and ref in seen:
+            yield item.problem(_("This object appears more than once."), "metadata", "name")
+        seen.add(ref)
+
+
+def in_order(items: Sequence[ImportItem]) -> list[ImportItem]:
+    """Sort the objects so that dependencies come first."""
+    return sorted(items, key=_rank)
+
+
+def _rank(item: ImportItem) -> int:
+    if item.group not in BUILT_IN_GROUPS:
+        return len(ORDER)
+    if item.kind in _LAST:
+        return len(ORDER) + 1
+    return ORDER.index(item.kind) if item.kind in ORDER else len(ORDER)
+
+
+def dependencies_of(item: ImportItem, namespace: str) -> Iterator[ObjectRef]:
+    """Yield the objects that must exist when this object is created, as far as its manifest shows."""
+    manifest = item.found.manifest
+    if namespace:
+        yield ObjectRef("", "Namespace", namespace)
+    if (item.group, item.kind) in ((_RBAC, "RoleBinding"), (_RBAC, "ClusterRoleBinding")):
+        role = mapping(manifest, "roleRef")
+        kind, name = role.get("kind"), role.get("name")
+        if isinstance(kind, str) and isinstance(name, str):
+            yield ObjectRef(_RBAC, kind, name, namespace if kind == "Role" else "")
+    if (item.group, item.kind) == ("", "Pod"):
+        spec = mapping(manifest, "spec")
+        account, priority = spec.get("serviceAccountName"), spec.get("priorityClassName")
+        if isinstance(account, str):
+            yield ObjectRef("", "ServiceAccount", account, namespace)
+        if isinstance(priority, str):
+            yield ObjectRef("scheduling.k8s.io", "PriorityClass", priority)
+
+
+def defined_types(
+    items: Sequence[ImportItem],
+) -> Mapping[tuple[str, str, str], tuple[CreatableType, ObjectRef]]:
+    """Return the types that the CustomResourceDefinitions in `items` define, each with its
+    definition, by group, version and kind.
+    """
+    found: dict[tuple[str, str, str], tuple[CreatableType, ObjectRef]] = {}
+    for item in items:
+        if (item.group, item.kind) != ("apiextensions.k8s.io", "CustomResourceDefinition"):
+            continue
+        manifest = item.found.manifest
+        names, group = mapping(manifest, "spec", "names"), mapping(manifest, "spec").get("group")
+        kind, plural = names.get("kind"), names.get("plural")
+        namespaced = mapping(manifest, "spec").get("scope") == "Namespaced"
+        if not (isinstance(kind, str) and isinstance(plural, str) and isinstance(group, str)):
+            continue
+        for version in mappings_at(manifest, "spec", "versions"):
+            name: Any = version.get("name")
+            if isinstance(name, str):
+                served = CreatableType(GVR(group, name, plural), namespaced)
+                found[group, name, kind] = served, item.ref("")
+    return found

@@ -1,0 +1,233 @@
+"""Manifests as editable text.
+
+The text contains neither the status nor fields that only the server sets. Values that a kind
+masks are replaced by a placeholder. An unchanged placeholder keeps the object's value and is
+never written.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal
+
+import yaml
+from django.utils.translation import gettext as _
+from yaml.reader import ReaderError
+
+from console.kube.apply import SERVER_SET, Manifest, writable_content
+from console.kube.gvr import Key
+from console.kube.merging import json_equal
+from console.ui.core.kind import ResourceKind
+from console.ui.core.manifests import MASK, mask_values
+from console.ui.editing.yaml_text import Document, Steps, read_document, yaml_text
+
+#: Maximum characters of a text. etcd accepts at most 1.5 MiB per object, and YAML adds indentation.
+#: A form contains two texts (`console.web.server.MAX_BODY`).
+MOST = 2 * 2**20
+#: Maximum number of reported problems, because each one is located in the text.
+MOST_PROBLEMS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestProblem:
+    """A problem in a text. `line` and `column` start at 1; 0 means no position."""
+
+    text: str
+    line: int = 0
+    column: int = 0
+    severity: Literal["error", "warn"] = "error"
+
+
+class InvalidManifest(Exception):
+    """The text is not a valid manifest of the expected object."""
+
+    def __init__(self, problems: Sequence[ManifestProblem]) -> None:
+        super().__init__()
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedManifest:
+    """A parsed text. `manifest` is its content, including masks. `ignored` are fields that have no
+    effect.
+    """
+
+    document: Document
+    manifest: Manifest
+    ignored: Sequence[ManifestProblem] = ()
+
+    def problem(self, text: str, steps: Steps = ()) -> ManifestProblem:
+        place = self.document.place(steps)
+        return ManifestProblem(text, place.line, place.column)
+
+
+def editable(kind: ResourceKind, live: Mapping[str, Any]) -> Manifest:
+    """Return the editable part of an object."""
+    content = writable_content(live)
+    return mask_values(deepcopy(content), kind.masked) if kind.masked else content
+
+
+def editable_text(kind: ResourceKind, live: Mapping[str, Any]) -> str:
+    """Return the editable part of an object as YAML. Raise `RecursionError` for deeply nested
+    objects.
+    """
+    return yaml_text(kind, editable(kind, live))
+
+
+def parse_manifest(text: str, kind: ResourceKind, key: Key, uid: str) -> ParsedManifest:
+    """Parse a text as a manifest of the given object. Raise `InvalidManifest` if it is not one."""
+    if len(text) > MOST:
+        raise InvalidManifest(
+            [ManifestProblem(_("Use at most %(limit_value)s characters.") % {"limit_value": MOST})]
+        )
+    try:
+        document = read_document(text)
+    except yaml.YAMLError as error:
+        raise InvalidManifest([syntax_problem(error, text)]) from error
+    found = ParsedManifest(document, {})
+    problems = list(_identity(found, kind, key, uid))
+    if problems:
+        raise InvalidManifest(problems)
+    manifest = writable_content(document.value)
+    if key.namespace:
+        manifest["metadata"]["namespace"] = key.namespace
+    return ParsedManifest(document, manifest, tuple(_ignored(found)))
+
+
+def syntax_problem(error: yaml.YAMLError, text: str) -> ManifestProblem:
+    """Return the YAML syntax error as a problem with its position."""
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or ""
+    words = _("Could not parse the YAML: %(problem)s.") % {"problem": problem}
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    if mark is not None:
+        return ManifestProblem(words, mark.line + 1, mark.column + 1)
+    if isinstance(error, ReaderError):
+        before = text.encode(errors="replace")[: error.position].decode(errors="replace")
+        return ManifestProblem(words, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
+    return ManifestProblem(words, 1, 1)
+
+
+def _identity(
+    found: ParsedManifest, kind: ResourceKind, key: Key, uid: str
+) -> Iterator[ManifestProblem]:
+    value = found.document.value
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    if not isinstance(metadata, dict):
+        yield found.problem(
+            _("This is not a manifest. A manifest needs apiVersion, kind, and metadata.")
+        )
+        return
+    expected: list[tuple[str, Any, tuple[str, ...], bool]] = [
+        (kind.gvr.group_version, value, ("apiVersion",), True),
+        (kind.api_kind, value, ("kind",), True),
+        (key.name, metadata, ("metadata", "name"), True),
+        (key.namespace, metadata, ("metadata", "namespace"), False),
+        (uid, metadata, ("metadata", "uid"), False),
+    ]
+    for wanted, inside, steps, needed in expected:
+        if steps[-1] not in inside and not needed:
+            continue
+        if inside.get(steps[-1]) != wanted:
+            words = {"field": ".".join(steps), "value": wanted}
+            yield found.problem(
+                _("%(field)s cannot be changed. The value must be %(value)s.") % words, steps
+            )
+
+
+def _ignored(found: ParsedManifest) -> Iterator[ManifestProblem]:
+    paths = [("metadata", name) for name in sorted(SERVER_SET - {"uid"})]
+    for steps in (*paths, ("status",)):
+        inside = found.document.value if len(steps) == 1 else found.document.value["metadata"]
+        if steps[-1] in inside:
+            text = _("The cluster sets %(field)s. The value here is ignored.") % {
+                "field": ".".join(steps)
+            }
+            place = found.document.place(steps)
+            yield ManifestProblem(text, place.line, place.column, "warn")
+
+
+def unmasked(found: ParsedManifest, live: Mapping[str, Any], kind: ResourceKind) -> Manifest:
+    """Return the manifest with masks replaced by the object's values. Raise `InvalidManifest` for a mask
+    without a corresponding value.
+    """
+    if not kind.masked:
+        return found.manifest
+    problems: list[ManifestProblem] = []
+    whole = writable_content(live)
+
+    def restored(value: Any, own: Any, hidden: Any, steps: Steps) -> Any:
+        if value == MASK and hidden == MASK:
+            return own
+        if value == MASK and len(problems) < MOST_PROBLEMS:
+            problems.append(_placeholder(found, steps))
+        if isinstance(value, dict):
+            return {
+                name: restored(item, _at(own, name), _at(hidden, name), (*steps, name))
+                for name, item in value.items()
+            }
+        if isinstance(value, list):
+            return [restored(item, None, None, (*steps, at)) for at, item in enumerate(value)]
+        return value
+
+    manifest: Manifest = restored(found.manifest, whole, editable(kind, live), ())
+    if problems:
+        raise InvalidManifest(problems)
+    return manifest
+
+
+def unresolved_masks(found: ParsedManifest, kind: ResourceKind) -> Iterator[ManifestProblem]:
+    """Yield the masks in a new manifest, which have no value to stand for."""
+
+    def inside(value: Any, steps: Steps) -> Iterator[ManifestProblem]:
+        if value == MASK:
+            yield _placeholder(found, steps)
+        named = value.items() if isinstance(value, dict) else ()
+        for step, item in named or (enumerate(value) if isinstance(value, list) else ()):
+            yield from inside(item, (*steps, step))
+
+    return islice(inside(found.manifest, ()), MOST_PROBLEMS if kind.masked else 0)
+
+
+def _placeholder(found: ParsedManifest, steps: Steps) -> ManifestProblem:
+    text = _("This is a placeholder for a hidden value. Enter the actual value.")
+    return found.problem(text, steps)
+
+
+def comparable_manifest(
+    kind: ResourceKind, live: Mapping[str, Any], result: Mapping[str, Any]
+) -> Manifest:
+    """Return the expected object for a comparison with the current one. Changed masked values are
+    marked as changed, but not shown.
+    """
+
+    def marked(hidden: Any, own: Any, other: Any) -> Any:
+        if isinstance(hidden, dict):
+            return {
+                name: marked(item, _at(own, name), _at(other, name))
+                for name, item in hidden.items()
+            }
+        changed = hidden == MASK and not json_equal(own, other)
+        return f"{MASK} {_('(new value)')}" if changed else hidden
+
+    found: Manifest = marked(
+        editable(kind, result), writable_content(result), writable_content(live)
+    )
+    return found
+
+
+def masked_values(kind: ResourceKind, live: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the values that are masked."""
+
+    def hidden_in(hidden: Any, own: Any) -> Iterator[str]:
+        if hidden == MASK and isinstance(own, str) and own:
+            yield own
+        elif isinstance(hidden, dict):
+            for name, item in hidden.items():
+                yield from hidden_in(item, _at(own, name))
+
+    return hidden_in(editable(kind, live), writable_content(live)) if kind.masked else iter(())
+
+
+def _at(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None

@@ -1,0 +1,1 @@
+"""Forms: base classes, rows, forms for parts of a spec, and fields."""

@@ -1,0 +1,1 @@
+"""Rendered fragments: cache, placeholders, empty states."""

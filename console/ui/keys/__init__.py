@@ -1,1 +1,0 @@
-"""Data keys: edit the data of Secrets and ConfigMaps key by key."""

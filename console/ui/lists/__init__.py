@@ -1,0 +1,1 @@
+"""Lists of objects: columns, filters, sorting, export."""

@@ -1,0 +1,233 @@
+"""Rows of a list: the complete context of `ui/_row.html`.
+
+A row does not depend on the view that contains it. It renders the same on a page, in a fragment
+and in a websocket message, and is shared by all viewers with the same permissions.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+from django.utils.functional import Promise
+
+from console.kube.gvr import Key
+from console.kube.metrics_server import ResourceUsage
+from console.kube.store import Entry
+from console.ui.core.access import Access
+from console.ui.core.actions import BULK, Action, Link, Permission
+from console.ui.core.kind import ResourceKind
+from console.ui.core.link_resolver import LinkResolver, with_link_targets
+from console.ui.core.links import object_url
+from console.ui.core.text import dom_id
+from console.ui.lists.column_selection import shown_columns
+from console.ui.lists.columns import Align, Column, with_usage
+from console.ui.lists.columns.links import ResolvedLink
+from console.ui.usage.reading import UsageReading
+
+#: Number of cached rows. Each takes a few kilobytes with its rendered fragments.
+KEPT = 5000
+#: Actions shown as buttons above an object's page. Phones show two of them (`ui/_acts.html`).
+BUTTONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a row.
+
+    `column` is the column id. `value` is hashable and rendered by `template`. `head` is the
+    column's label, which phones show next to the value because they have no table header.
+    """
+
+    column: str
+    label: str | Promise = field(compare=False)
+    template: str
+    value: object
+    align: Align
+    priority: int
+    head: str | Promise = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MenuItem:
+    """An action that the viewer can run on an object.
+
+    `name`, `places`, `weight` and `stays` are those of the action. If `asks` is True, `url` is a
+    page, otherwise a button posts to it. `dock` is the kind of dock tab that can show the page.
+    """
+
+    name: str
+    label: str | Promise
+    url: str
+    danger: bool
+    icon: str
+    asks: bool
+    places: frozenset[str]
+    dock: str = ""
+    weight: int = 0
+    stays: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ActionBar:
+    """Actions above an object's page.
+
+    `buttons` contains the most frequent actions. The menu contains `others`, and separately
+    `destructive`, the actions that delete or stop the object.
+    """
+
+    buttons: tuple[MenuItem, ...]
+    others: tuple[MenuItem, ...]
+    destructive: tuple[MenuItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListRow:
+    """A row of a list.
+
+    `id` is the HTML element's id, `key` is "namespace/name" or "name", `url` is the object's
+    page and `uid` the object's UID. `status_key` changes with the object's state and `signature`
+    with any displayed content. Neither depends on the language. `selectable` is True if the row can
+    be selected for bulk actions. `rendered` contains the rendered fragments of
+    `console.ui.fragments.cached_fragments`, by language.
+    """
+
+    id: str
+    key: str
+    name: str
+    namespace: str
+    stem: str
+    suffix: str
+    url: str
+    severity: str
+    status_key: str
+    cells: tuple[Cell, ...]
+    menu: tuple[MenuItem, ...]
+    signature: str
+    uid: str = ""
+    selectable: bool = False
+    rendered: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+
+def make_row(
+    kind: ResourceKind,
+    cluster: str,
+    access: Access,
+    entry: Entry[Any],
+    chosen: tuple[str, ...] = (),
+    meter: UsageReading | None = None,
+    everywhere: frozenset[Permission] = frozenset(),
+    links: LinkResolver | None = None,
+) -> ListRow:
+    """Return the row of an object for a viewer, based on the viewer's current permissions.
+
+    Rows are shared by viewers with the same permissions. `chosen` contains the selected columns,
+    like `ViewSpec.columns`. `meter` is the viewer's usage reading, if usage is shown.
+    `everywhere` contains permissions that the viewer has for all objects of the kind. `links` is
+    the page's link resolver, for pages with several rows.
+    """
+    key = entry.key
+    # Several actions need the same permission, so each is checked once.
+    asked = kind.permissions - everywhere
+    granted = everywhere | {one for one in asked if one.granted(access, kind.gvr, key)}
+    allowed = tuple(
+        action.name
+        for action in kind.every_action
+        if granted.issuperset(action.needs)
+        and not action.is_protected(access, key.name)
+        and action.applicable(entry)
+    )
+    used = (meter.used(entry),) if meter is not None and meter.available else ()
+    columns = shown_columns(kind, chosen, bool(used))
+    leads = (links or LinkResolver(access)).resolve_columns(columns, entry)
+    return _row(kind, cluster, entry, allowed, chosen, used, leads)
+
+
+# Entries compare by identity, so a cached row always belongs to the same version of its object.
+@lru_cache(KEPT)
+def _row(
+    kind: ResourceKind,
+    cluster: str,
+    entry: Entry[Any],
+    allowed: tuple[str, ...],
+    chosen: tuple[str, ...],
+    used: tuple[ResourceUsage | None] | tuple[()],
+    leads: tuple[ResolvedLink, ...],
+) -> ListRow:
+    columns = shown_columns(kind, chosen, bool(used))
+    if leads:
+        columns = with_link_targets(columns, leads)
+    if used:
+        columns = with_usage(columns, lambda _entry: used[0])
+    key, status = entry.key, kind.status(entry)
+    split = kind.name_column.split(entry)
+    severity, word = (status.severity.value, status.word) if status else ("", "")
+    content = (
+        entry.projection.uid,
+        severity,
+        [column.plain(entry) for column in columns],
+        allowed,
+        [tuple(one) for one in leads],
+    )
+    return ListRow(
+        id=dom_id(kind.segment, str(key)),
+        key=str(key),
+        name=key.name,
+        namespace=key.namespace,
+        stem=split.stem,
+        suffix=split.suffix,
+        url=object_url(cluster, kind.segment, key),
+        severity=severity,
+        status_key=f"{severity}:{word}" if status else "",
+        cells=tuple(_cell(column, entry, bool(chosen)) for column in columns),
+        menu=tuple(
+            menu_item(kind.actions_by_name[name], cluster, kind.segment, key) for name in allowed
+        ),
+        signature=short_hash(content),
+        uid=entry.projection.uid,
+        selectable=any(BULK in kind.actions_by_name[name].places for name in allowed),
+    )
+
+
+def short_hash(content: object) -> str:
+    """Return a 10-byte hash of `repr(content)`, enough to distinguish versions of one object."""
+    return blake2b(repr(content).encode(), digest_size=10).hexdigest()
+
+
+def _cell(column: Column, entry: Entry[Any], is_chosen: bool) -> Cell:
+    return Cell(
+        column.id,
+        column.label,
+        column.template,
+        column.value(entry),
+        column.align,
+        column.priority,
+        column.label if is_chosen else "",
+    )
+
+
+def menu_item(action: Action, cluster: str, segment: str, key: Key) -> MenuItem:
+    return MenuItem(
+        name=action.name,
+        label=action.label,
+        url=action.url(cluster, segment, key),
+        danger=action.danger,
+        icon=action.icon,
+        asks=action.has_confirmation,
+        places=action.places,
+        dock=action.dock if isinstance(action, Link) else "",
+        weight=action.weight,
+        stays=action.keeps_object,
+    )
+
+
+def action_bar(menu: Iterable[MenuItem]) -> ActionBar:
+    """Sort the actions by weight. Actions with equal weight keep their order."""
+    items = sorted(menu, key=lambda item: -item.weight)
+    staying = [item for item in items if item.stays]
+    return ActionBar(
+        tuple(staying[:BUTTONS]),
+        tuple(staying[BUTTONS:]),
+        tuple(item for item in items if not item.stays),
+    )

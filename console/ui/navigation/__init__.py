@@ -1,0 +1,1 @@
+"""Navigation: levels, menus, page frame, command palette, routes of live pages."""

@@ -1,0 +1,574 @@
+"""Navigation of a level: its rail, the tabs of a list, and the page of all resources.
+
+The rail has few entries. An entry with several kinds shows them as tabs above each list. The
+page of all resources contains every kind that the viewer can list.
+"""
+
+import weakref
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import islice
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import CLUSTER_ROLES, GLOBAL_ROLES, GVR, NAMESPACES, NODES, ROLES
+from console.kube.informer import Informer
+from console.kube.status import Severity
+from console.kube.store import Store
+from console.ui.core.access import Access, may_list_everything
+from console.ui.core.clusters import HOST, Cluster
+from console.ui.core.custom_kinds import GenericKind
+from console.ui.core.kind import NAV_ENTRIES, NAV_GROUPS, ResourceKind
+from console.ui.core.permissions import Denied, Readable, readable
+from console.ui.lists.selection import ensure_current
+from console.ui.lists.viewspec import ViewSpec
+from console.ui.navigation.counts import counts_of
+from console.ui.navigation.level import Level, LevelName
+from console.ui.navigation.projects import MANAGED, projects_in, visible_workspaces
+
+#: Maximum custom resource kinds shown, and examined to find visible ones. The list of
+#: CustomResourceDefinitions links to all of them.
+CUSTOMS, CUSTOMS_LOOKED_AT = 200, 500
+#: Number of cached URLs and rendered counts.
+KEPT = 5000
+#: Number of cached navigations, by viewer and project.
+VIEWERS = 500
+
+
+class _Count(NamedTuple):
+    """The counts at one version of a store. `failing` is None for a kind without a status column."""
+
+    store: "weakref.ref[Store[Any]]"
+    version: int
+    total: int
+    failing: int | None
+
+
+@dataclass(slots=True, eq=False)
+class NavCount:
+    """Number of visible objects of a kind, and of those that fail.
+
+    `latest` is the result of the last count, or None before the first count. The value changes
+    while the cached menu stays the same, so the cached fragment contains a placeholder for it.
+    Thread-safe.
+    """
+
+    latest: _Count | None = None
+
+    def update(self, shown: "_VisibleKind", informer: Informer[Any] | None) -> None:
+        if informer is None or not informer.freshness.synced:
+            self.latest = None
+            return
+        store, latest = informer.store, self.latest
+        # Read before counting, because counting may include later changes.
+        version = store.version
+        if latest is not None and latest.version == version and latest.store() is store:
+            return
+        found = counts_of(shown.kind, informer).of(shown.allowed, shown.namespaces)
+        failing = found[Severity.ERROR] if shown.kind.status_column else None
+        self.latest = _Count(weakref.ref(store), version, sum(found.values()), failing)
+
+    def html(self, lang: str) -> str:
+        """Render the count in the active language."""
+        latest = self.latest
+        return "" if latest is None else _count_html(latest.total, latest.failing, lang)
+
+
+@lru_cache(KEPT)
+def _count_html(total: int, failing: int | None, lang: str) -> str:
+    return render_to_string("ui/_kind_count.html", {"total": total, "failing": failing})
+
+
+@dataclass(frozen=True, slots=True)
+class NavItem:
+    """Navigation link to the list of a kind.
+
+    `kind` is the kind's URL segment. `group` is the API group of a custom resource, else "".
+    Items are compared by URL and not by label.
+    """
+
+    label: str | Promise = field(compare=False)
+    url: str
+    current: bool
+    count: NavCount
+    kind: str
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NavGroup:
+    """A group of navigation items. `name` is its key in `NAV_GROUPS`."""
+
+    name: str
+    label: str | Promise = field(compare=False)
+    items: tuple[NavItem, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProblemCount:
+    """Number of failing objects of several kinds, as far as they are counted. Thread-safe."""
+
+    counts: tuple[NavCount, ...]
+
+    def html(self, lang: str) -> str:
+        """Render the number in the active language, or nothing if no object fails."""
+        failing = sum(one.latest.failing or 0 for one in self.counts if one.latest is not None)
+        return _problems_html(failing, lang)
+
+
+@dataclass(slots=True, eq=False)
+class LevelProblems:
+    """Number of failing objects by project and workspace, of the kinds that have a rail entry.
+
+    Includes only objects that the viewer can see and kinds that are cached. Thread-safe.
+    """
+
+    seen: tuple[Any, ...] = ()
+    failing: Counter[tuple[LevelName, str]] = field(default_factory=Counter)
+
+    def update(self, shown: Iterable["_VisibleKind"], access: Access) -> None:
+        informers = access.cluster.runtime.informers()
+        followed = [(one, informers[one.kind.gvr]) for one in shown if one.kind.gvr in informers]
+        followed = [
+            (one, informer)
+            for one, informer in followed
+            if informer.freshness.synced and one.kind.status_column is not None
+        ]
+        # Read before counting, because counting may include later changes. The namespaces are
+        # included because a project's workspace can change.
+        stores = [informer.store for _one, informer in followed]
+        stores += [informers[NAMESPACES].store] if NAMESPACES in informers else []
+        seen = tuple((weakref.ref(store), store.version) for store in stores)
+        if seen == self.seen:
+            return
+        failing: Counter[tuple[LevelName, str]] = Counter()
+        for one, informer in followed:
+            for namespace, number in counts_of(one.kind, informer).failing(one.allowed).items():
+                failing["project", namespace] += number
+        for workspace in visible_workspaces(access) if failing else ():
+            projects = projects_in(access, workspace)
+            failing["workspace", workspace] = sum(failing["project", name] for name in projects)
+        self.seen, self.failing = seen, failing
+
+
+class LevelProblemCount(NamedTuple):
+    """Number of failing objects of one project or workspace."""
+
+    problems: LevelProblems
+    level: LevelName
+    name: str
+
+    def html(self, lang: str) -> str:
+        """Render the number in the active language, or nothing if no object fails."""
+        return _problems_html(self.problems.failing[self.level, self.name], lang)
+
+
+@lru_cache(KEPT)
+def _problems_html(failing: int, lang: str) -> str:
+    return render_to_string("ui/_rail_problems.html", {"failing": failing})
+
+
+@dataclass(frozen=True, slots=True)
+class RailEntry:
+    """An entry of the rail. `problems` is None for a page that is not a list."""
+
+    label: str | Promise = field(compare=False)
+    icon: str
+    url: str
+    current: bool
+    problems: ProblemCount | None = None
+
+
+class _Page(NamedTuple):
+    """A page of a level.
+
+    `view` is its view name and `place` the attributes of the level that its URL takes. `also`
+    contains the view names, or prefixes of view names, of pages that highlight this entry.
+    """
+
+    view: str
+    label: str | Promise
+    icon: str
+    place: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    may: Callable[[Access], bool] = lambda _access: True
+
+    def belongs(self, current: str) -> bool:
+        return current == self.view or any(current.startswith(one) for one in self.also)
+
+
+class _KindEntry(NamedTuple):
+    """A rail entry for all kinds with this `nav.entry`. It is shown if the viewer can list at least
+    one of them.
+
+    `also` has the same meaning as in `_Page`.
+    """
+
+    entry: str
+    icon: str
+    also: tuple[str, ...] = ()
+
+
+def _lists_any(*types: GVR) -> Callable[[Access], bool]:
+    def may(access: Access) -> bool:
+        return any(access.namespaces_where("list", gvr) != frozenset() for gvr in types)
+
+    return may
+
+
+_OVERVIEW = gettext_lazy("Overview"), "gauge"
+_WORKLOADS = _KindEntry("workloads", "layers")
+_PODS = _KindEntry("pods", "box")
+_NETWORK = _KindEntry("network", "network")
+_CONFIG = _KindEntry("config", "file-sliders")
+_STORAGE = _KindEntry("storage", "database")
+_EVENTS = _KindEntry("events", "activity")
+_ACCESS = _KindEntry("access", "shield-check")
+_RESOURCES = gettext_lazy("More resources"), "layout-grid"
+
+#: Maximum rail entries, so that the rail never scrolls.
+MOST = 14
+#: Rail entries of each level, in display order.
+RAILS: Mapping[LevelName, tuple[_Page | _KindEntry, ...]] = {
+    "platform": (
+        _Page("dashboard", *_OVERVIEW),
+        _Page(
+            "clusters",
+            gettext_lazy("Clusters"),
+            "server",
+            may=lambda access: access.can("list", NODES),
+        ),
+        _Page("workspace_list", gettext_lazy("Workspaces"), "building-2", also=("workspace_new",)),
+        _KindEntry("users", "users", ("accounts:administration:", "access:new_account")),
+        _Page(
+            "access:roles",
+            gettext_lazy("Roles"),
+            "shield-check",
+            also=("access:role", "access:new_role"),
+            may=_lists_any(GLOBAL_ROLES, CLUSTER_ROLES, ROLES),
+        ),
+        _Page(
+            "accounts:federation:providers",
+            gettext_lazy("Identity providers"),
+            "key-round",
+            may=may_list_everything,
+        ),
+    ),
+    "cluster": (
+        _Page("cluster_overview", *_OVERVIEW, ("cluster",)),
+        _KindEntry("nodes", "server"),
+        _KindEntry("projects", "folder"),
+        _WORKLOADS,
+        _PODS,
+        _NETWORK,
+        _CONFIG,
+        _STORAGE,
+        _EVENTS,
+        _KindEntry("custom", "puzzle"),
+        _ACCESS,
+        _Page("resources", *_RESOURCES, ("cluster",)),
+        _Page("cache", gettext_lazy("Cache"), "history", ("cluster",), may=may_list_everything),
+    ),
+    "workspace": (
+        _Page("workspace", *_OVERVIEW, ("workspace",)),
+        _Page(
+            "workspace_projects",
+            gettext_lazy("Projects"),
+            "folder",
+            ("workspace",),
+            ("workspace_project_new",),
+        ),
+        _Page(
+            "workspace_members",
+            gettext_lazy("Members"),
+            "users",
+            ("workspace",),
+            ("workspace_invite", "workspace_member"),
+        ),
+        _Page(
+            "workspace_departments",
+            gettext_lazy("Departments"),
+            "boxes",
+            ("workspace",),
+            ("workspace_department",),
+        ),
+        _Page("access:workspace_roles", gettext_lazy("Roles"), "shield-check", ("workspace",)),
+        _Page("workspace_quota", gettext_lazy("Quota"), "scale", ("workspace",)),
+        _Page("workspace_settings", gettext_lazy("Settings"), "settings", ("workspace",)),
+    ),
+    "project": (
+        _Page("project_overview", *_OVERVIEW, ("cluster", "namespace")),
+        _WORKLOADS,
+        _PODS,
+        _NETWORK,
+        _CONFIG,
+        _STORAGE,
+        _KindEntry("autoscaling", "scaling"),
+        _EVENTS,
+        _ACCESS,
+        _Page(
+            "workspace_project",
+            MANAGED,
+            "users",
+            ("workspace", "namespace"),
+            ("workspace_project_",),
+            # Workspaces have no quota on other clusters yet.
+            lambda access: access.cluster.name == HOST,
+        ),
+        _KindEntry("quota", "scale"),
+        _Page("resources", *_RESOURCES, ("cluster",)),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Navigation:
+    """The rail, and `tabs` with the kinds of the open entry if it has several."""
+
+    rail: tuple[RailEntry, ...]
+    tabs: tuple[NavItem, ...] = ()
+
+
+class _Place(NamedTuple):
+    """A list's URL, and the namespace that the list is filtered by, if any."""
+
+    url: str
+    namespaces: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _VisibleKind:
+    """A kind that the viewer can list. `item` is its navigation item in the inactive state."""
+
+    kind: ResourceKind
+    allowed: Readable
+    namespaces: tuple[str, ...]
+    item: NavItem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _KindGroup:
+    """The kinds of an entry or a group.
+
+    The object stays the same while the viewer's permissions stay the same, so fragment caches
+    can look it up by identity.
+    """
+
+    kinds: tuple[_VisibleKind, ...]
+    problems: ProblemCount
+
+
+def nav(access: Access, level: Level, current: str, pins: tuple[str, ...] = ()) -> Navigation:
+    """Return the rail of a level for a viewer, and the tabs of the open list. Does not start
+    informers.
+
+    `current` is the URL segment of the open kind, or the view name of the page. `pins` are URL
+    segments of kinds that are added to a cluster's rail if the viewer can list them and space is
+    left.
+    """
+    informers = access.cluster.runtime.informers()
+    entries = _kinds_of(access, level).entries
+    rail: list[RailEntry] = []
+    tabs: tuple[NavItem, ...] = ()
+    for entry in RAILS[level.name]:
+        if isinstance(entry, _Page):
+            place = tuple(getattr(level, part) for part in entry.place)
+            if all(place) and entry.may(access):
+                url = _page_url(entry, place, level)
+                rail.append(RailEntry(entry.label, entry.icon, url, entry.belongs(current)))
+        elif (members := entries.get(entry.entry)) is not None:
+            items = [_item(shown, informers, current) for shown in members.kinds]
+            of_page = any(current.startswith(one) for one in entry.also)
+            open_ = of_page or any(item.current for item in items)
+            tabs = tuple(items) if open_ and len(items) > 1 else tabs
+            url = members.kinds[0].item.url
+            label = NAV_ENTRIES[entry.entry]
+            rail.append(RailEntry(label, entry.icon, url, open_, members.problems))
+    if level.name == "cluster":
+        pinned = _pinned(access, level, current, pins)[: MOST - len(rail)]
+        if any(entry.current for entry in pinned):
+            rail = [replace(entry, current=False) for entry in rail]
+        rail += pinned
+    kind = access.cluster.kinds.find(current)
+    if kind and not any(entry.current for entry in rail) and _may_see(kind, access):
+        # Kinds without an entry belong to the page of all resources.
+        rail = [replace(one, current=one.icon == _RESOURCES[1]) for one in rail]
+    return Navigation(tuple(rail), tabs)
+
+
+def _pinned(access: Access, level: Level, current: str, pins: tuple[str, ...]) -> list[RailEntry]:
+    informers, entries = access.cluster.runtime.informers(), []
+    known = {
+        one.kind.segment: one
+        for members in (_kinds_of(access, level).groups.values() if pins else ())
+        for one in members.kinds
+    }
+    for segment in pins:
+        kind = access.cluster.kinds.find(segment)
+        shown = known.get(segment) or (_shown(kind, access, level) if kind is not None else None)
+        if shown is not None:
+            item = _item(shown, informers, current)
+            # Counts of custom resources are not cached.
+            problems = _problems_of(shown) if segment in known else None
+            entries.append(RailEntry(item.label, "pin", item.url, item.current, problems))
+    return entries
+
+
+@lru_cache(KEPT)
+def _problems_of(shown: _VisibleKind) -> ProblemCount:
+    return ProblemCount((shown.item.count,))
+
+
+def level_problems(access: Access) -> LevelProblems:
+    """Return the failing objects by project and workspace of the viewer's cluster. Does not start
+    informers.
+    """
+    kinds = _kinds_of(access, Level("cluster", access.cluster.name))
+    shown = (one for members in kinds.entries.values() for one in members.kinds)
+    kinds.problems.update(shown, access)
+    return kinds.problems
+
+
+def all_kinds(access: Access, level: Level) -> tuple[NavGroup, ...]:
+    """Return every kind that the viewer can list, by group. Does not start informers."""
+    informers = access.cluster.runtime.informers()
+    groups = []
+    for name, members in _kinds_of(access, level).groups.items():
+        shown = list(members.kinds)
+        if name == "custom":
+            customs = (_shown(kind, access, level) for kind in _customs(access))
+            shown += filter(None, customs)
+        if items := tuple(_item(one, informers, "") for one in shown):
+            groups.append(NavGroup(name, NAV_GROUPS[name], items))
+    return tuple(groups)
+
+
+async def update_counts(cluster: Cluster) -> None:
+    """Update all counts before `nav` needs them, in another thread if counting takes long."""
+    for gvr, informer in cluster.runtime.informers().items():
+        kind = cluster.kinds.of(gvr)
+        if kind is not None and informer.freshness.synced:
+            await ensure_current(counts_of(kind, informer))
+
+
+@dataclass(frozen=True, slots=True)
+class _VisibleKinds:
+    """The built-in kinds that a viewer can list, by rail entry and by group."""
+
+    entries: Mapping[str, _KindGroup]
+    groups: Mapping[str, _KindGroup]
+    problems: LevelProblems = field(default_factory=LevelProblems)
+
+
+def _kinds_of(access: Access, level: Level) -> _VisibleKinds:
+    rights_version, known = access.rights_version(), tuple(access.cluster.kinds.declared)
+    # Only an `Access` with a rights version can be a cache key.
+    found: Callable[..., _VisibleKinds] = _declared if rights_version else _declared.__wrapped__
+    return found(known, access, rights_version, level.cluster, level.namespace)
+
+
+@lru_cache(VIEWERS)
+def _declared(
+    known: tuple[ResourceKind, ...],
+    access: Access,
+    rights_version: Hashable,
+    cluster: str,
+    namespace: str,
+) -> _VisibleKinds:
+    """Compute the kinds of a viewer. The result depends on the permissions only through `rights_version`,
+    the rights version.
+    """
+    level = Level("cluster", cluster, namespace=namespace)
+    entries: dict[str, list[_VisibleKind]] = {}
+    groups: dict[str, list[_VisibleKind]] = {group: [] for group in NAV_GROUPS}
+    for kind in _ordered(known):
+        shown = _shown(kind, access, level)
+        if shown is not None:
+            groups[kind.nav.group].append(shown)
+            # Project rails have no entries for cluster-scoped kinds.
+            if kind.nav.entry and (shown.namespaces or not namespace):
+                entries.setdefault(kind.nav.entry, []).append(shown)
+    return _VisibleKinds(
+        {name: _members(ones) for name, ones in entries.items()},
+        {name: _members(ones) for name, ones in groups.items()},
+    )
+
+
+def _members(shown: list[_VisibleKind]) -> _KindGroup:
+    return _KindGroup(tuple(shown), ProblemCount(tuple(one.item.count for one in shown)))
+
+
+def _shown(kind: ResourceKind, access: Access, level: Level) -> _VisibleKind | None:
+    """Return the kind's list for the viewer, or None if the viewer can't see the kind."""
+    try:
+        allowed = readable(kind, access)
+    except Denied:
+        return None
+    place = _place(kind, allowed, level)
+    item = NavItem(kind.title, place.url, False, NavCount(), kind.segment, _group(kind))
+    return _VisibleKind(kind, allowed, place.namespaces, item)
+
+
+@lru_cache(1)
+def _ordered(known: tuple[ResourceKind, ...]) -> list[ResourceKind]:
+    groups = {group: at for at, group in enumerate(NAV_GROUPS)}
+    return sorted(known, key=lambda kind: (groups[kind.nav.group], kind.nav.order))
+
+
+def _customs(access: Access) -> Iterator[ResourceKind]:
+    """Yield the first custom resource kinds that the viewer can see."""
+    seen = (
+        kind
+        for kind in islice(access.cluster.kinds.customs, CUSTOMS_LOOKED_AT)
+        if _may_see(kind, access)
+    )
+    return islice(seen, CUSTOMS)
+
+
+def _may_see(kind: ResourceKind, access: Access) -> bool:
+    try:
+        readable(kind, access)
+    except Denied:
+        return False
+    return True
+
+
+@lru_cache(KEPT)
+def _address(name: str, *place: str) -> str:
+    return reverse(name, args=place)
+
+
+def _page_url(page: _Page, place: tuple[str, ...], level: Level) -> str:
+    url = _address(page.view, *place)
+    narrowed = level.namespace and "namespace" not in page.place
+    return f"{url}?{urlencode({'namespace': level.namespace})}" if narrowed else url
+
+
+def _place(kind: ResourceKind, allowed: Readable, level: Level) -> _Place:
+    """Return the list that the navigation links to."""
+    namespace = level.namespace
+    if kind.view.namespaced and namespace and allowed.may_include(namespace):
+        return _Place(_url(kind, level.cluster, namespace), (namespace,))
+    return _Place(_url(kind, level.cluster, ""), ())
+
+
+@lru_cache(KEPT)
+def _url(kind: ResourceKind, cluster: str, namespace: str) -> str:
+    spec = ViewSpec(kind, cluster)
+    return (spec.with_values("namespace", (namespace,)) if namespace else spec).url
+
+
+def _item(shown: _VisibleKind, informers: Mapping[GVR, Informer[Any]], current: str) -> NavItem:
+    shown.item.count.update(shown, informers.get(shown.kind.gvr))
+    return replace(shown.item, current=True) if current == shown.kind.segment else shown.item
+
+
+def _group(kind: ResourceKind) -> str:
+    return kind.gvr.group if isinstance(kind, GenericKind) else ""

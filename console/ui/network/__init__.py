@@ -1,1 +1,0 @@
-"""Actions on services and ingresses."""

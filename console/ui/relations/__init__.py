@@ -1,1 +1,0 @@
-"""Panels for related objects: owners, owned objects, references and selected pods."""

@@ -1,1 +1,0 @@
-"""Actions on PersistentVolumeClaims, snapshots and storage classes."""

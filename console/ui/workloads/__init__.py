@@ -1,1 +1,0 @@
-"""Common declarations and actions of workloads."""

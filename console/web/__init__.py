@@ -1,0 +1,1 @@
+"""The web server: Daphne with limits, ASGI wrappers, and middleware."""

@@ -1,0 +1,83 @@
+"""Record an event when a user's request exceeds a project's quota share.
+
+kube-apiserver returns this error only to the user. The controllers run in another process and
+learn of it from the event.
+"""
+
+import hashlib
+import logging
+import re
+from datetime import UTC
+
+from console.kube.errors import ApiError, Conflict, Forbidden
+from console.kube.gvr import EVENTS, RESOURCE_QUOTAS
+from console.kube.runtime import Runtime
+from workspaces.names import SHARE, Manifest
+from workspaces.refused_requests import QUOTA_EXCEEDED, quota_error_part
+
+log = logging.getLogger(__name__)
+
+COMPONENT = "quarterdeck-console"
+#: At most one event per project is recorded in this number of seconds.
+_PAUSE = 1.0
+#: Number of projects whose last event is stored.
+_MOST = 1000
+
+_PROJECT = re.compile(r"/namespaces/([a-z0-9-]{1,63})/")
+
+
+class QuotaEventRecorder:
+    """Recorder of quota events in one process. If an event cannot be written, the error is logged
+    and the request continues.
+    """
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._last: dict[str, float] = {}
+
+    def record(self, path: str, error: Forbidden) -> None:
+        """Record an error response of kube-apiserver. Does not block. Thread-safe."""
+        words, project = quota_error_part(error.message), _PROJECT.search(path)
+        if not words or project is None:
+            return
+        now = self._runtime.clock.monotonic()
+        if now - self._last.get(project[1], -_PAUSE) < _PAUSE:
+            return
+        if len(self._last) >= _MOST:
+            self._last.clear()
+        self._last[project[1]] = now
+        self._runtime.spawn(self._write(project[1], words))
+
+    async def _write(self, project: str, words: str) -> None:
+        try:
+            await self._runtime.console.create(
+                EVENTS, self._event(project, words), namespace=project
+            )
+        except Conflict:
+            return
+        except ApiError as error:
+            log.warning("Failed to create a quota event for project %s: %s", project, error)
+
+    def _event(self, project: str, words: str) -> Manifest:
+        now = self._runtime.clock.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        digest = hashlib.sha256(f"{now}\0{words}".encode()).hexdigest()[:16]
+        return {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": f"{SHARE}.{digest}", "namespace": project},
+            "involvedObject": {
+                "apiVersion": RESOURCE_QUOTAS.group_version,
+                "kind": "ResourceQuota",
+                "name": SHARE,
+                "namespace": project,
+            },
+            "type": "Warning",
+            "reason": QUOTA_EXCEEDED,
+            "message": words,
+            "source": {"component": COMPONENT},
+            "reportingComponent": COMPONENT,
+            "reportingInstance": COMPONENT,
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "count": 1,
+        }
