@@ -127,10 +127,10 @@ async def test_a_manager_cannot_change_a_user_who_holds_more_permissions(
     for what in (*ACTIONS, "enable", "unlock", "reset-second-factor"):
         answer = await act(dan, what, name)
         assert answer.status_code == 403, what
-        assert "has rights that you do not have" in text_of(answer)
+        assert "has permissions that you don" in text_of(answer)
     assert len(writes(runtime)) == before
     text = text_of(await dan.get(f"{PAGE}/{name}"))
-    assert "has rights that you do not have" in text and "Reset password" not in text
+    assert "has permissions that you don" in text and "Reset password" not in text
 
 
 @pytest.mark.parametrize("there", [True, False], ids=["with the role", "without the role"])
@@ -201,7 +201,7 @@ async def test_permissions_granted_while_the_audit_record_is_written_count(
 
     monkeypatch.setattr("console.views.actions.record", given_meanwhile)
     answer = await act(dan, what)
-    assert "has rights that you do not have" in text_of(answer), answer.status_code
+    assert "has permissions that you don" in text_of(answer), answer.status_code
     assert writes(runtime) == []
 
 
@@ -250,7 +250,7 @@ async def test_a_user_name_with_existing_bindings_is_refused(runtime: StaticRunt
     """The bindings can belong to a certificate's user or to a deleted user."""
     runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("e", "reader", "User dora"))
     answer = await made(runtime, await signed_in("dan"), role="")
-    assert answer.status_code == 400 and "has rights that you do not have" in text_of(answer)
+    assert answer.status_code == 400 and "has permissions that you don" in text_of(answer)
     assert "dora" not in runtime.console.of(USERS)
 
 

@@ -109,10 +109,10 @@ async def test_bindings_of_other_users_are_shown_only_if_the_viewer_may_list_the
         text = text_of(await browser.get(f"/access/rights/alice?{ASK}"))
         assert 'data-answer="yes"' in text
         assert ("operates" in text) is knows
-        assert ("bindings that are not for everybody to see" in text) is not knows
+        assert ("don't have permission to view" in text) is not knows
         text = text_of(await browser.get("/access/rights/charlie?verb=list&resource=nodes"))
         assert 'data-answer="no"' in text
-        assert ("These people can give this right" in text) is knows
+        assert ("Users who can grant this permission" in text) is knows
 
 
 async def test_sign_in_history_requires_permission_to_list_login_records(
@@ -188,7 +188,7 @@ async def test_a_forbidden_page_shows_the_permission_who_can_grant_it_and_a_mani
     assert answer.status_code == 403
     assert "<code>create</code>" in text and "<code>roles.rbac.authorization.k8s.io</code>" in text
     assert "project web" in text
-    assert "These people can give this right:" in text and "admin, alice" in text
+    assert "Users who can grant this permission:" in text and "admin, alice" in text
     assert "kind: RoleBinding" in text and "name: bob" in text and "namespace: web" in text
 
 

@@ -198,7 +198,7 @@ async def test_the_delete_page_names_only_visible_holders(runtime: StaticRuntime
     url = "/clusters/host/clusterroles/reader/actions/delete"
     for who, names in (("alice", "bob, charlie"), ("admin", "bob, carol, charlie")):
         text = text_of(await (await signed_in(who)).get(url))
-        assert f"This role is held by {names}." in text, who
+        assert f"This role is assigned to {names}." in text, who
 
 
 @pytest.mark.usefixtures("auditor")
@@ -214,7 +214,7 @@ async def test_a_role_can_be_granted_to_holders_in_a_project_or_by_a_derived_bin
     assert answer.status_code == code
     given = f"{subject}-reader" in runtime.console.of(CLUSTER_ROLE_BINDINGS)
     assert given is (code == 302)
-    assert (f"{subject} has this role already" in text_of(answer)) is not given
+    assert (f"{subject} already has this role" in text_of(answer)) is not given
 
 
 @pytest.mark.usefixtures("auditor")
@@ -223,7 +223,9 @@ async def test_revoking_from_a_hidden_holder_gets_the_response_for_a_missing_hol
     for subject in ("User carol", "User nobody"):
         taken = {"where": "kube-system", "binding": "readers", "subject": subject}
         answer = await alice.post(url, taken)
-        assert answer.status_code == 409 and "not so any more" in text_of(answer), subject
+        assert answer.status_code == 409 and "no longer exists. Reload the page" in text_of(
+            answer
+        ), subject
 
 
 # Creation.
@@ -272,7 +274,7 @@ async def test_a_cluster_role_made_of_templates_has_rules(runtime: StaticRuntime
 async def test_a_preview_writes_nothing(runtime: StaticRuntime) -> None:
     alice = await signed_in("alice")
     answer = await make(alice, preview="1", name="", further="- verbs: [get]")
-    assert answer.status_code == 400 and "A rule needs verbs" in text_of(answer)
+    assert answer.status_code == 400 and "Each rule needs verbs" in text_of(answer)
     answer = await make(alice, preview="1", name="")
     assert answer.status_code == 200
     assert "Added automatically as dependencies:" in text_of(answer)
@@ -282,16 +284,16 @@ async def test_a_preview_writes_nothing(runtime: StaticRuntime) -> None:
 @pytest.mark.parametrize(
     ("fields", "text"),
     [
-        ({"name": ""}, "Use lower-case letters"),
-        ({"name": "Dev"}, "Use lower-case letters"),
-        ({"name": "../x"}, "Use lower-case letters"),
-        ({"name": "x" * 63}, "Use lower-case letters"),
+        ({"name": ""}, "Use lowercase letters"),
+        ({"name": "Dev"}, "Use lowercase letters"),
+        ({"name": "../x"}, "Use lowercase letters"),
+        ({"name": "x" * 63}, "Use lowercase letters"),
         ({"name": "viewer"}, "A role with this name already exists."),
-        ({"further": "nonsense"}, "This is no list of rules"),
-        ({"further": "- verbs: [get]\n  resource: [pods]"}, "This is no list of rules"),
-        ({"further": "- verbs: *x"}, "This is no list of rules"),
-        ({"further": "[" * 5000}, "This is no list of rules"),
-        ({"further": "- verbs: [get]"}, "A rule needs verbs"),
+        ({"further": "nonsense"}, "Not a valid list of rules"),
+        ({"further": "- verbs: [get]\n  resource: [pods]"}, "Not a valid list of rules"),
+        ({"further": "- verbs: *x"}, "Not a valid list of rules"),
+        ({"further": "[" * 5000}, "Not a valid list of rules"),
+        ({"further": "- verbs: [get]"}, "Each rule needs verbs"),
         ({"further": "x" * 20_000}, "more than 16384 characters"),
     ],
 )
@@ -328,7 +330,7 @@ async def test_a_role_beyond_the_own_permissions_cannot_be_created(runtime: Stat
     ):
         answer = await make(carol, path, name=f"grab-{number}", template=[], further=further)
         assert answer.status_code == 400
-        assert "You cannot give rights that you do not have" in text_of(answer)
+        assert "You cannot grant permissions that you don" in text_of(answer)
         assert f"grab-{number}" not in runtime.console.of(GLOBAL_ROLES)
 
 
@@ -347,7 +349,7 @@ async def test_a_role_cannot_be_extended_beyond_the_own_permissions(runtime: Sta
     more = "- {verbs: ['*'], apiGroups: ['*'], resources: ['*']}"
     fields = {"uid": "uid-shop-own", "version": version, "further": more}
     answer = await bob.post(page, fields)
-    assert answer.status_code == 400 and "rights that you do not have" in text_of(answer)
+    assert answer.status_code == 400 and "permissions that you don" in text_of(answer)
     assert stored(runtime, WORKSPACE_ROLES, "shop-own")["rules"] == [rule("get", "pods")]
     answer = await bob.post(page, {**fields, "further": more.replace("['*']", "[get]", 1)})
     assert answer.status_code == 302
@@ -358,7 +360,7 @@ async def test_a_role_beyond_the_own_permissions_cannot_be_granted(runtime: Stat
     for role in ("platform-admin",):
         answer = await carol.post(f"{PLATFORM}/{role}/grant", {"kind": "User", "subject": "carol"})
         assert answer.status_code == 403
-        assert "This role has more" in text_of(answer)
+        assert "This role also includes" in text_of(answer)
     assert len(runtime.console.of(GLOBAL_ROLE_BINDINGS)) == 2
 
 
@@ -383,7 +385,7 @@ async def test_escalate_and_bind_permissions_apply_to_native_roles(
         rights.append(rule(more, "roles", GROUP, "dev" if more == "escalate" else "operator"))
     runtime.console.put(CLUSTER_ROLES, native_role("gives", *rights))
     runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("gives", "gives", "User charlie"))
-    charlie, words = await signed_in("charlie"), "You cannot give rights that you do not have"
+    charlie, words = await signed_in("charlie"), "You cannot grant permissions that you don"
     further = "- {verbs: [get], apiGroups: [''], resources: [secrets]}"
     path = "/access/roles/new/project?namespace=web"
     answer = await make(charlie, path, template=[], further=further)
@@ -467,7 +469,9 @@ async def test_bindings_created_by_controllers_cannot_be_revoked(runtime: Static
     assert f"{page}/revoke" not in text_of(await admin.get(page))
     taken = {"where": "", "binding": made, "subject": "User carol"}
     answer = await admin.post(f"{page}/revoke", taken)
-    assert answer.status_code == 409 and "made this of another role" in text_of(answer)
+    assert answer.status_code == 409 and "created this assignment from another role" in text_of(
+        answer
+    )
     assert made in runtime.console.of(CLUSTER_ROLE_BINDINGS)
 
 
@@ -576,7 +580,7 @@ async def test_the_last_platform_administrator_cannot_be_revoked(runtime: Static
     await admin.post(f"{PLATFORM}/platform-admin/grant", {"kind": "User", "subject": "bob"})
     charlie = await signed_in("charlie")
     answer = await charlie.post(f"{PLATFORM}/platform-admin/revoke", taken)
-    assert answer.status_code == 403 and "You may not" in text_of(answer)
+    assert answer.status_code == 403 and "You don't have permission to" in text_of(answer)
     url = f"{PLATFORM}/platform-admin/revoke"
     answer = await admin.post(url, taken, Accept="application/json")
     assert (answer.status_code, answer.json()["status"]) == (200, "Success")
@@ -626,7 +630,7 @@ async def test_an_edit_conflict_is_reported_and_input_is_kept(
     assert answer.status_code == 409
     assert 'value="Mine"' in text, "what was typed stays"
     assert "Theirs" in text, "what the other one wrote is shown"
-    assert "Only here: Manage projects" in text
+    assert "Only in your changes: Manage projects" in text
     assert (
         stored(runtime, WORKSPACE_ROLES, "shop-own")["metadata"]["annotations"][
             "kubesphere.io/alias-name"
@@ -683,7 +687,9 @@ async def test_built_in_roles_cannot_be_changed(runtime: StaticRuntime) -> None:
             await admin.post(moved["Location"], uid),
         ):
             assert answer.status_code == 409, path
-            assert "not yours to delete" in text_of(answer), "also where somebody holds it"
+            assert "Only custom roles can be deleted" in text_of(answer), (
+                "also where somebody holds it"
+            )
     assert writes(runtime) == []
 
 
@@ -721,7 +727,7 @@ async def test_a_role_with_holders_cannot_be_deleted(
         await alice.post(DELETE_OWN, {"uid": "uid-shop-own"}),
     ):
         assert answer.status_code == 409
-        assert "This role is held by charlie." in text_of(answer)
+        assert "This role is assigned to charlie." in text_of(answer)
     assert "shop-own" in runtime.console.of(WORKSPACE_ROLES)
 
 
@@ -732,7 +738,7 @@ async def test_bulk_deletion_skips_roles_with_holders(runtime: StaticRuntime) ->
         "/bulk/host/globalroles.iam.kubesphere.io/delete", {"targets": "uid-keeper keeper"}
     )
     text = b"".join([part async for part in answer.streaming_content]).decode()
-    assert "This role is held by carol." in text
+    assert "This role is assigned to carol." in text
     assert "keeper" in runtime.console.of(GLOBAL_ROLES)
     page = "/bulk/host/workspaceroles.iam.kubesphere.io/delete"
     answer = await admin.post(page, {"targets": targets})
@@ -748,12 +754,12 @@ async def test_deleting_a_role_requires_permission_and_is_audited(
         other = await signed_in(who)
         assert (await other.get(DELETE_OWN)).status_code == 403
         answer = await other.post(DELETE_OWN, uid)
-        assert answer.status_code == 403 and "You may not" in text_of(answer)
+        assert answer.status_code == 403 and "You don't have permission to" in text_of(answer)
     assert writes(runtime) == [] and not await AuditRecord.objects.filter(verb="delete").aexists()
     alice = await signed_in("alice")
     answer = await alice.post(DELETE_OWN, {"uid": "other"}, Accept="application/json")
     assert (answer.status_code, answer.json()["reason"]) == (409, "Conflict")
-    assert "another one has taken its name" in answer.json()["message"]
+    assert "replaced by another object with the same name" in answer.json()["message"]
     answer = await alice.post(DELETE_OWN, uid, Accept="application/json")
     assert (answer.status_code, answer.json()["status"]) == (200, "Success")
     assert "shop-own" not in runtime.console.of(WORKSPACE_ROLES)
@@ -816,7 +822,7 @@ async def test_undo_cannot_restore_a_role_beyond_the_current_permissions(
     assert (await alice.post(DELETE_OWN, {"uid": "uid-shop-own"})).status_code == 302
     give_less(runtime)
     answer = await alice.post("/access/roles/undo")
-    assert answer.status_code == 403 and "rights that you do not hold" in text_of(answer)
+    assert answer.status_code == 403 and "permissions that you don" in text_of(answer)
     assert "shop-own" not in runtime.console.of(WORKSPACE_ROLES)
 
 
@@ -830,7 +836,7 @@ async def test_undo_cannot_restore_a_binding_beyond_the_current_permissions(
     assert (await alice.post(f"{SHOP}/shop-admin/revoke", taken)).status_code == 302
     give_less(runtime)
     answer = await alice.post("/access/roles/undo")
-    assert answer.status_code == 403 and "rights that you do not hold" in text_of(answer)
+    assert answer.status_code == 403 and "permissions that you don" in text_of(answer)
     assert "x" not in runtime.console.of(WORKSPACE_ROLE_BINDINGS)
 
 

@@ -69,7 +69,7 @@ async def test_each_part_of_a_role_page_requires_its_permission(
         'href="/access/rights/carol"': "look user",
         f'href="/clusters/host/clusterroles/{NATIVE}"': "native",
         # Parts of the delete page.
-        "This role is held by carol.": "delete look",
+        "This role is assigned to carol.": "delete look",
     }
     charlie = await charlie_with(runtime, SEES_ROLE, *all_but(OF_ROLE, missing))
     text = "".join([text_of(await charlie.get(page)) for page in (KEEPER, DELETE)])

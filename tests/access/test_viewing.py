@@ -204,7 +204,9 @@ async def test_viewing_as_a_user_who_holds_more_permissions_is_refused(
     charlie = await signed_in("charlie")
     answer = await charlie.post(BEGIN.format("alice"))
     assert answer.status_code == 403
-    assert "has rights that you do not have: perform all actions on everything" in text_of(answer)
+    assert "has permissions that you don't have: perform all actions on everything" in text_of(
+        answer
+    )
     # Revoke bob's permissions, so that he no longer has more than charlie.
     for binding in list(runtime.console.of(ROLE_BINDINGS).values()):
         if "viewer" in binding["metadata"]["name"]:
@@ -269,7 +271,7 @@ async def test_viewing_cannot_be_nested(runtime: StaticRuntime) -> None:
     admin = await viewing("alice")
     await admin.post(ALLOW)
     answer = await admin.post(BEGIN.format("bob"))
-    assert answer.status_code == 403 and "Stop that first." in text_of(answer)
+    assert answer.status_code == 403 and "Stop viewing as that user first." in text_of(answer)
 
 
 async def scope_of(browser: Browser) -> dict[str, Any]:

@@ -195,7 +195,7 @@ async def test_excess_sign_ins_get_503(browser: Browser, monkeypatch: pytest.Mon
     monkeypatch.setattr(passwords._places, "acquire", lambda blocking: False)
     answer = await browser.login("alice")
     assert answer.status_code == 503
-    assert "Too many people" in answer.content.decode()
+    assert "Too many users" in answer.content.decode()
     assert browser.key is None
 
 
@@ -311,7 +311,7 @@ async def test_unsynced_users_are_reported(
     runtime._informers[USERS] = Informer(USERS, DECODERS[USERS])
     answer = await (browser.get("/login") if method == "get" else browser.login("alice"))
     assert answer.status_code == 503
-    assert "the users have not arrived from the cluster" in answer.content.decode()
+    assert "the users have not been loaded from the cluster" in answer.content.decode()
     assert await AuditRecord.objects.acount() == 0
 
 

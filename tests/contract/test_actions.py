@@ -158,7 +158,7 @@ async def test_an_action_runs_after_confirmation(shop: Shop) -> None:
     assert f'href="{url}"' in listed and 'formaction="/bulk/host/deployments/restart"' in listed
     asked = await text_of(await shop.client().get(url))
     assert '<h1 id="confirm-title">Restart deployment' in asked
-    assert "All its pods are replaced" in asked
+    assert "All pods are replaced" in asked
     assert f"kubectl rollout restart deployments.apps {name} -n {shop.namespace}" in asked
     assert uid in asked
     done = await shop.client().post(url, {"uid": uid})
@@ -188,7 +188,7 @@ async def test_a_recreated_object_of_the_same_name_is_not_changed(shop: Shop) ->
     url = f"{shop.url(made)}/actions/restart"
     page = await shop.client().post(url, {"uid": "another"})
     assert page.status_code in (409, 422)
-    assert "another one has taken its name since" in await text_of(page)
+    assert "replaced by another object with the same name" in await text_of(page)
     answer = await shop.client(**JSON).post(url, {"uid": "another"})
     assert json.loads(await text_of(answer))["status"] == "Failure"
     assert not shop.restarted(made)
@@ -218,7 +218,7 @@ async def test_users_without_permission_see_the_missing_permission(shop: Shop) -
         page = await ClientAs()(who).post(url, {"uid": made["metadata"]["uid"]})
         assert page.status_code == 403
         verb = "list" if who == "charlie" else "patch"
-        assert f"You may not {verb} deployments" in await text_of(page)
+        assert f"You don't have permission to {verb} deployments" in await text_of(page)
         answer = await ClientAs()(who, **JSON).post(url, {"uid": made["metadata"]["uid"]})
         status = json.loads(await text_of(answer))
         assert (status["code"], status["reason"]) == (403, "Forbidden")

@@ -133,9 +133,9 @@ async def test_an_existing_autoscaler_is_changed_and_keeps_its_other_metrics(
         ({"least": "0"}, "Use a whole number from 1"),
         ({"most": ""}, "Use a whole number from 1"),
         ({"least": "9"}, "The maximum must not be less than the minimum."),
-        ({"cpu": ""}, "Say what is measured"),
+        ({"cpu": ""}, "Enter a target for CPU, memory, or both"),
         ({"cpu": "-1"}, "Use a whole number from 1"),
-        ({"autoscaler": "another"}, "What scales it is not what was shown."),
+        ({"autoscaler": "another"}, "The autoscaler has changed since this page was loaded."),
     ],
 )
 async def test_invalid_autoscaler_values_are_reported_at_the_field(

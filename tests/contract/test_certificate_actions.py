@@ -145,7 +145,7 @@ async def test_approval_has_no_bulk_action_and_checks_the_uid(
     assert answer.status_code == 404
     page = olga.on("approve", SEGMENT, made)
     said = await Page(page.who, page.url, "another").refuses(409)
-    assert "another one has taken its name since" in said
+    assert "replaced by another object with the same name" in said
     assert _verdicts(admin, made) == []
     assert [one[-1] for one in await recorded()] == [409]
 

@@ -139,7 +139,7 @@ async def test_debugging_has_the_same_effect_as_its_kubectl_command(
         ({"name": "main"}, 422, 'Duplicate value: "main"'),
         ({"name": "Not a name"}, 422, "Invalid value"),
         ({"name": "-" * 64}, 400, "Use at most 63 characters."),
-        ({"uid": "another"}, 409, "another one has taken its name since"),
+        ({"uid": "another"}, 409, "replaced by another object with the same name"),
     ],
 )
 async def test_invalid_debug_options_are_reported(

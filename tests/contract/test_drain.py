@@ -169,7 +169,7 @@ async def test_the_drain_page_shows_the_effect_on_each_pod(site: Site) -> None:
     assert "Pods that will be lost" in text and "Pods that will be evicted" in text
     assert "Delete 1 pod without a controller" in text
     assert "Delete the data of 1 pod in emptyDir volumes" in text
-    assert "allow no eviction now" in text and f"/poddisruptionbudgets/{name}" in text
+    assert "currently block eviction" in text and f"/poddisruptionbudgets/{name}" in text
     assert f"kubectl drain {site.name} --ignore-daemonsets --timeout=30m" in text
     assert not site.cordoned
 
@@ -181,7 +181,7 @@ async def test_draining_cordons_the_node_and_evicts_every_pod(
     pods = [site.pod() for _ in range(12)]
     answer = await site.page().does(minutes="5")
     assert answer["Location"] == f"/clusters/host/nodes/{site.name}"
-    text = await site.says("has drained this node", "12 of 12")
+    text = await site.says("drained this node", "12 of 12")
     assert "Uncordon" in text and "every 15s" in text and "stays cordoned" in text
     assert site.cordoned and not any(is_there(site.admin, one) for one in pods)
     kept = await Operation.objects.aget()
@@ -194,11 +194,11 @@ async def test_draining_cordons_the_node_and_evicts_every_pod(
     assert trail[0] == (mine, "patch", "nodes", "drain", 200)
     assert trail[1:] == [(mine, "create", "pods", "eviction", 200)] * 12
     page = await text_of(await site.page().client().get(f"/clusters/host/nodes/{site.name}"))
-    assert 'id="drain"' in page and "has drained this node" in page
+    assert 'id="drain"' in page and "drained this node" in page
     # The result is hidden after the node is uncordoned.
     await site.page("uncordon").does()
     known(site.runtime, NODES, site.admin.get(f"{NODE_PATH}/{site.name}").ok())
-    assert "has drained this node" not in await site.progress()
+    assert "drained this node" not in await site.progress()
 
 
 async def test_only_a_few_evictions_are_requested_in_parallel(
@@ -221,7 +221,7 @@ async def test_only_a_few_evictions_are_requested_in_parallel(
     for _ in range(4):
         site.pod()
     await site.page().does(minutes="5")
-    await site.says("has drained this node", "4 of 4")
+    await site.says("drained this node", "4 of 4")
     assert most == 2
 
 
@@ -254,7 +254,7 @@ async def test_pods_of_daemonsets_are_not_evicted(site: Site, scrap: Scrap) -> N
     assert "DaemonSet pods (not evicted)" in text and "Static pods (not evicted)" in text
     assert 'name="force"' not in text and 'name="empty_dir"' not in text
     await site.page().does(minutes="5")
-    await site.says("has drained this node", "1 of 1")
+    await site.says("drained this node", "1 of 1")
     assert is_there(site.admin, agent) and is_there(site.admin, mirror)
     assert not is_there(site.admin, moves)
 
@@ -272,17 +272,17 @@ async def test_data_loss_requires_consent(site: Site) -> None:
     fields = [cause["field"] for cause in status["details"]["causes"]]
     assert sorted(fields) == ["empty_dir", "force"] and not site.cordoned
     await page.does(minutes="5", force="on", empty_dir="on")
-    await site.says("has drained this node", "2 of 2")
+    await site.says("drained this node", "2 of 2")
     assert not is_there(site.admin, lost) and not is_there(site.admin, keeps)
 
 
 async def test_pods_added_later_are_not_evicted_without_consent(site: Site) -> None:
     """The console's cache can be stale, so that the confirmation page did not list the pod."""
     await site.page().does(minutes="5")
-    await site.says("has drained this node")
+    await site.says("drained this node")
     lost = site.pod(owned=False)
     await site.page("resume-drain").does()
-    text = await site.says("No pod was evicted", "Not evicted: the pod or its data would be lost")
+    text = await site.says("No pods were evicted", "Not evicted: the pod or its data would be lost")
     assert "/resume-drain" not in text and is_there(site.admin, lost) and site.cordoned
 
 
@@ -314,7 +314,7 @@ async def test_a_drain_waits_for_a_disruption_budget_and_continues(site: Site) -
     assert "every 2s" in text and "/stop-drain" in text and kept["metadata"]["name"] in text
     assert is_there(site.admin, kept) and not is_there(site.admin, free)
     site.admin.patch(at, {"spec": {"minAvailable": 0}}, MERGE_PATCH).ok()
-    await site.says("has drained this node", "2 of 2")
+    await site.says("drained this node", "2 of 2")
     assert not is_there(site.admin, kept)
 
 
@@ -328,7 +328,7 @@ async def test_a_drain_waits_until_evicted_pods_are_deleted(site: Site) -> None:
     assert site.now(slow)["metadata"]["deletionGracePeriodSeconds"] <= 7
     site.admin.patch(at, {"metadata": {"finalizers": None}}, MERGE_PATCH).ok()
     site.admin.delete(at, gracePeriodSeconds=0)
-    await site.says("has drained this node", "1 of 1")
+    await site.says("drained this node", "1 of 1")
 
 
 async def _blocked(site: Site) -> Obj:
@@ -347,7 +347,7 @@ async def test_a_recreated_pod_counts_as_evicted(site: Site) -> None:
     site.admin.delete(at, gracePeriodSeconds=0).ok()
     body = pod(kept["metadata"]["name"], nodeName=site.name, terminationGracePeriodSeconds=0)
     other = create_pod(site.admin, site.namespace, body)
-    await site.says("has drained this node", "1 of 1")
+    await site.says("drained this node", "1 of 1")
     assert is_there(site.admin, other)
 
 
@@ -382,7 +382,7 @@ async def test_stored_errors_do_not_depend_on_the_language(
 async def test_a_drain_can_be_stopped(site: Site) -> None:
     kept = await _blocked(site)
     await site.page("stop-drain").does()
-    text = await site.says(f"{site.olga.name} has stopped draining this node")
+    text = await site.says(f"{site.olga.name} stopped draining this node")
     assert "stays cordoned" in text and "/uncordon" in text and "/resume-drain" in text
     assert is_there(site.admin, kept) and site.cordoned
     assert "The node is not being drained." in await site.page("stop-drain").refuses(409)
@@ -390,7 +390,7 @@ async def test_a_drain_can_be_stopped(site: Site) -> None:
     asked = await trail.acount()
     at = path(site.namespace, "pods", kept["metadata"]["name"])
     site.admin.delete(at, gracePeriodSeconds=0).ok()
-    await site.says("has stopped", "1 of 1")
+    await site.says("stopped the drain", "1 of 1")
     assert await trail.acount() == asked
 
 
@@ -425,7 +425,7 @@ async def test_a_drain_stops_when_the_permission_is_revoked(
     kept = await _blocked(site)
     looks = FakeAccess(site.olga.name, delete_in=())
     monkeypatch.setitem(CAST, site.olga.name, lambda: looks)
-    text = await site.says(f"{site.olga.name} may not do it any more")
+    text = await site.says(f"{site.olga.name} no longer has permission to drain this node")
     assert "/resume-drain" not in text and "/uncordon" not in text
     assert is_there(site.admin, kept)
 
@@ -443,7 +443,7 @@ async def test_a_drain_stops_when_the_cluster_revokes_the_permission(
         if any(subject["name"] == site.olga.name for subject in one.get("subjects") or ()):
             where = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
             site.admin.delete(f"{where}/{one['metadata']['name']}").ok()
-    await site.says(f"{site.olga.name} may not do it any more")
+    await site.says(f"{site.olga.name} no longer has permission to drain this node")
     assert not review(site.admin, site.olga.name, verb="list", resource="pods")
 
 
@@ -454,7 +454,7 @@ async def test_a_drain_stops_when_the_session_ends(
     monkeypatch.setitem(CAST, "other", lambda: FakeAccess("other", get_in=None))
     monkeypatch.delitem(CAST, site.olga.name)
     await _ended(State.FAILED, "session")
-    assert "is not logged in any more" in await site.progress("other")
+    assert "signed out" in await site.progress("other")
 
 
 async def test_a_drain_stops_after_its_timeout(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -468,13 +468,13 @@ async def test_a_drain_stops_after_its_timeout(site: Site, monkeypatch: pytest.M
 async def test_an_interrupted_drain_can_be_resumed(site: Site) -> None:
     kept = await _blocked(site)
     await get_drains().interrupt()
-    text = await site.says("Draining was interrupted", "0 of 1")
+    text = await site.says("Drain interrupted", "0 of 1")
     assert "/resume-drain" in text and is_there(site.admin, kept)
     await site.page("resume-drain").does()
     await site.says("is draining this node", "Blocked by a disruption budget")
     at = path(site.namespace, "pods", kept["metadata"]["name"])
     site.admin.delete(at, gracePeriodSeconds=0).ok()
-    await site.says("has drained this node", "1 of 1")
+    await site.says("drained this node", "1 of 1")
 
 
 async def test_a_drain_without_heartbeat_can_be_resumed_by_another_process(site: Site) -> None:
@@ -496,7 +496,7 @@ async def test_a_drain_without_heartbeat_is_shown_as_interrupted(site: Site) -> 
     past = timezone.now() - STALE - timedelta(seconds=1)
     rows = Operation.objects.all()
     await rows.aupdate(heartbeat=past, state=State.RUNNING, ended=None)
-    await site.says("Draining was interrupted", "/resume-drain")
+    await site.says("Drain interrupted", "/resume-drain")
     assert "The node is not being drained." in await site.page("stop-drain").refuses(409)
     await site.page("resume-drain").does()
     states = [one.state async for one in Operation.objects.order_by("pk")]
@@ -515,7 +515,7 @@ async def test_a_node_cannot_be_drained_twice_at_the_same_time(site: Site) -> No
 async def test_a_recreated_node_of_the_same_name_is_not_drained(site: Site) -> None:
     page = site.page()
     said = await Page(page.who, page.url, "another").refuses(422, minutes="5")
-    assert "another one has taken its name since" in said
+    assert "replaced by another object with the same name" in said
     assert not site.cordoned and not await Operation.objects.aexists()
 
 

@@ -365,7 +365,7 @@ async def test_concurrent_changes_of_other_users_are_kept(web: Page) -> None:
     opened = await web.open()
     web.patch({"spec": {"replicas": 4}})
     reviewed = await web.send(opened.changing("example/web:1", "example/web:2"))
-    assert "Somebody has changed it since you opened it." in reviewed.html
+    assert "This object changed after you opened it." in reviewed.html
     assert [line for line in reviewed.changed if "replicas" in line] == []
     assert (await web.send(reviewed, "save")).status == 302
     spec = web.now()["spec"]
@@ -409,7 +409,7 @@ async def test_decisions_are_kept_when_another_conflict_appears(web: Page) -> No
 async def test_changes_that_were_not_reviewed_are_not_saved(web: Page) -> None:
     reviewed = await web.send((await web.open()).changing("web:1", "web:2"))
     again = await web.send(reviewed.changing("web:2", "web:3"), "save")
-    assert again.status == 409 and "what would change is not what you saw" in again.html
+    assert again.status == 409 and "differ from the changes that you reviewed" in again.html
     assert web.image == "example/web:1"
     assert await AuditRecord.objects.acount() == 0
 
@@ -431,7 +431,7 @@ async def test_a_recreated_object_of_the_same_name_is_not_changed(desk: Desk) ->
     assert gone.status == 404 and gone.text == opened.text and "is gone" in gone.html
     desk.make(body, "configmaps")
     other = await page.send(opened)
-    assert other.status == 409 and "another one has taken its name" in other.html
+    assert other.status == 409 and "replaced by another object with the same name" in other.html
     assert page.now()["data"] == {"a": "1"}
 
 
@@ -477,10 +477,10 @@ async def test_warnings_are_shown(cluster: Cluster, web: Page) -> None:
 
 
 HOSTILE = {
-    "": "This is no manifest",
-    "x": "This is no manifest",
-    "[]": "This is no manifest",
-    "metadata: 1": "This is no manifest",
+    "": "This is not a manifest",
+    "x": "This is not a manifest",
+    "[]": "This is not a manifest",
+    "metadata: 1": "This is not a manifest",
     "metadata: {}": "apiVersion must stay apps/v1",
     "a: &a [x]\nb: *b": "this alias does not refer to an anchor above it",
     "a: &a [*a]": "this alias does not refer to an anchor above it",
@@ -490,11 +490,11 @@ HOSTILE = {
     "[" * 20_000: "nested too deeply",
     "a: \0": "This could not be decoded",
     "\x01\x02\x7f": "This could not be decoded",
-    "\ufffd" * 100: "This is no manifest",
-    "a: .inf": "no number of JSON",
+    "\ufffd" * 100: "This is not a manifest",
+    "a: .inf": "not a valid JSON number",
     "x" * (MOST + 1): "Use at most 2097152 characters.",
     'a: "\\ud800"': "This could not be decoded",
-    "\u202e: \u2066": "This is no manifest",
+    "\u202e: \u2066": "This is not a manifest",
     "a: [\n": "This could not be decoded",
 }
 
@@ -520,7 +520,7 @@ async def test_unreadable_manifests_are_reported(web: Page, text: str) -> None:
 async def test_identifying_fields_cannot_be_changed(web: Page, old: str, new: str) -> None:
     opened = await web.open()
     refused = await web.send(opened.with_text(opened.text.replace(old, new, 1)))
-    assert refused.status == 400 and "must stay" in refused.problems[0][1]
+    assert refused.status == 400 and "cannot be changed" in refused.problems[0][1]
 
 
 @pytest.mark.parametrize(
@@ -550,7 +550,7 @@ async def test_users_without_permission_see_the_missing_permission(web: Page) ->
             await ClientAs()(who).post(web.url, {**opened.fields, "step": "review"}),
         ):
             assert response.status_code == 403
-            assert f"You may not {verb} deployments" in await text_of(response)
+            assert f"You don't have permission to {verb} deployments" in await text_of(response)
     missing = replace(web, name="none")
     assert (await missing.open()).status == 404
     assert (await replace(web, plural="planets").open()).status == 404
@@ -600,7 +600,7 @@ async def test_objects_up_to_the_size_limit_can_be_edited(desk: Desk) -> None:
     # Each character is a ten-character escape sequence in YAML.
     page = desk.make(config_map(unique("larger"), a="\U000e0001" * (MOST // 10)), "configmaps")
     refused = await page.open()
-    assert refused.status == 422 and "too large to be edited here" in refused.html
+    assert refused.status == 422 and "too large to edit here" in refused.html
 
 
 async def test_nothing_is_saved_without_an_audit_record(

@@ -50,10 +50,10 @@ async def test_a_draft_is_offered_again(web: Page) -> None:
     assert "web:2" not in (await Draft.objects.aget()).content
     again = await web.open()
     # Controllers may have changed annotations in the meantime.
-    assert "You have a draft of" in again.html
+    assert "You have a draft from" in again.html
     assert again.manifest["spec"] == opened.manifest["spec"]
     draft = await continued(web)
-    assert "This is your draft of" in draft.html
+    assert "This is your draft from" in draft.html
     assert (draft.text, draft.fields["version"]) == (typed.text, "1")
     await web.saved(draft)
     assert web.image == "example/web:2"
@@ -87,7 +87,7 @@ async def test_an_older_window_does_not_overwrite_a_newer_draft(web: Page) -> No
     assert await kept(web, newer) == (204, "1")
     assert await kept(web, first.changing("web:1", "web:2")) == (409, "")
     older = await web.send(first.changing("replicas: 0", "replicas: -1"))
-    assert older.status == 422 and "You have a draft of" in older.html
+    assert older.status == 422 and "You have a draft from" in older.html
     assert "replicas: -1" in older.text
     assert (await continued(web)).text == newer.text
 
@@ -98,7 +98,7 @@ async def test_a_draft_survives_the_deletion_of_its_object(web: Page) -> None:
     web.desk.admin.delete(web.where)
     for draft in (await continued(web), await web.open()):
         assert (draft.status, draft.text) == (404, typed.text)
-        assert "is gone. Your text is still here." in draft.html
+        assert "no longer exists. Your text is kept below." in draft.html
 
 
 async def test_a_draft_is_available_while_the_cluster_is_unreachable(

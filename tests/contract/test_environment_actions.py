@@ -154,8 +154,8 @@ async def test_concurrent_changes_of_other_users_are_kept(
     [
         ({}, "", "No changes were made."),
         ({"containers0-0-name": ""}, "containers0-0-name", "Enter a name."),
-        ({"containers0-0-name": "NODE"}, "containers0-0-name", "a variable of this name already."),
-        ({"containers0-8-name": "MODE"}, "containers0-8-name", "a variable of this name already."),
+        ({"containers0-0-name": "NODE"}, "containers0-0-name", "a variable with this name already exists."),
+        ({"containers0-8-name": "MODE"}, "containers0-8-name", "a variable with this name already exists."),
         ({"containers0-8-value": "x"}, "containers0-8-name", "Enter a name."),
         ({"containers0-0-source": "kept"}, "containers0-0-source", "not one of the choices"),
         ({"containers0-0-source": ""}, "containers0-0-source", "not one of the choices"),
@@ -167,11 +167,11 @@ async def test_concurrent_changes_of_other_users_are_kept(
         ({"containers0-0-position": "0"}, "containers0-0-position", "Use a whole number from 1"),
         ({"containers0-0-value": "a\0b"}, "containers0-0-value", ""),
         ({"containers9-0-name": "A"}, "", "No changes were made."),
-        ({"containers0-99-name": "A"}, "", "The form is not complete."),
-        ({"was": "{"}, "", "The form is not complete."),
-        ({"was": '{"containers": [{"name": 1}]}'}, "", "The form is not complete."),
-        ({"was": '{"containers": [{"name": "a", "image": "b"}]}'}, "", "The form is not complete."),
-        ({"was": '{"containers": [{"name": "a", "env": [{}]}]}'}, "", "The form is not complete."),
+        ({"containers0-99-name": "A"}, "", "The form is incomplete."),
+        ({"was": "{"}, "", "The form is incomplete."),
+        ({"was": '{"containers": [{"name": 1}]}'}, "", "The form is incomplete."),
+        ({"was": '{"containers": [{"name": "a", "image": "b"}]}'}, "", "The form is incomplete."),
+        ({"was": '{"containers": [{"name": "a", "env": [{}]}]}'}, "", "The form is incomplete."),
     ],
 )  # fmt: skip
 async def test_invalid_environment_values_are_reported_at_the_field(
@@ -210,7 +210,7 @@ async def test_a_tampered_baseline_changes_nothing(
     was["containers"][0]["name"] = "other"
     typed = {**sent, "was": json.dumps(was), "containers0-0-value": "slow"}
     text = await page.refuses(409, **typed)
-    assert "spec.template.spec.containers is another one now." in text
+    assert "spec.template.spec.containers has changed in the meantime." in text
     was["containers"].append({"name": "more"})
     await page.refuses(409, **{**typed, "was": json.dumps(was)})
     assert pods_of(now(admin, made)) == pods_of(made)

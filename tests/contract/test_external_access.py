@@ -56,7 +56,7 @@ async def test_external_access_is_enabled_and_disabled(
     assert await page.is_offered("services", Key(namespace, name))
     asked = await page.asks()
     # An autofocused field would skip the information above it.
-    assert "only inside the cluster" in asked and "autofocus" not in asked
+    assert "cluster-internal only" in asked and "autofocus" not in asked
     for wanted in ("NodePort", "LoadBalancer", "ClusterIP"):
         await page.does(type=wanted)
         now = spec_of(admin, made)

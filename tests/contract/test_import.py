@@ -269,7 +269,9 @@ async def test_dependents_of_a_rejected_object_are_skipped(
     assert outcomes(items) == [
         ("Namespace", "refused"), ("ConfigMap", "untried"), ("ConfigMap", "done")
     ]  # fmt: skip
-    assert "You may not create" in items[0]["message"] and name in items[1]["message"]
+    assert (
+        "You don't have permission to create" in items[0]["message"] and name in items[1]["message"]
+    )
     assert desk.admin.get(f"{ALL_NAMESPACES}/{name}").status == 404
 
 
@@ -344,9 +346,9 @@ async def test_unknown_kinds_and_wrong_scopes_are_reported(boss: Desk) -> None:
     status, items = await boss.send("create", unknown, wrong, node, namespace="")
     assert status == 207 and {one["code"] for one in items} == {404, 422}
     assert "The cluster has no kind Thing in API version none.example.com/v1." in str(items)
-    assert "It belongs to no project" in str(items)
+    assert "This object cannot belong to a project" in str(items)
     status, [told] = await boss.send("review", config_map("x"), namespace="")
-    assert status == 422 and "It belongs to a project, and none is named" in told["message"]
+    assert status == 422 and "This object must belong to a project" in told["message"]
     status, [told] = await boss.send("review", config_map("x"), namespace=unique("none"))
     assert status == 422 and told["code"] == 404, told
 
@@ -362,7 +364,7 @@ async def test_example_manifests_are_accepted(boss: Desk) -> None:
     status, items = await boss.send("review", *examples)
     assert status == 200, [one for one in items if one["details"]["outcome"] == "refused"]
     untried = [one["message"] for one in items if one["details"]["outcome"] == "untried"]
-    assert all("which is made before it" in text for text in untried)
+    assert all("which is created first" in text for text in untried)
     for example in examples:
         status, [told] = await boss.send("review", example)
         assert (status, told["details"]["outcome"]) == (200, "done"), told
@@ -410,11 +412,11 @@ async def test_undo_keeps_a_recreated_object_of_the_same_name(desk: Desk) -> Non
     desk.admin.post(desk.path("configmaps"), config_map(name, a="theirs")).ok()
     status, [_other, told] = await undone(desk, made)
     assert (status, told["code"]) == (207, 409)
-    assert "another one has taken its name since" in told["message"]
+    assert "replaced by another object with the same name" in told["message"]
     assert desk.admin.get(desk.path("configmaps", name)).ok()["data"] == {"a": "theirs"}
     # A second attempt reports the object as already deleted.
     status, [told, _taken] = await undone(desk, made)
-    assert "already gone" in told["message"] and told["status"] == "Success"
+    assert "The object no longer exists" in told["message"] and told["status"] == "Success"
 
 
 async def test_undo_of_a_project_and_a_definition_deletes_their_contents(
@@ -431,7 +433,7 @@ async def test_undo_of_a_project_and_a_definition_deletes_their_contents(
         "create", "---\n".join(map(text_for, [inside, crd, project, wrong]))
     )
     assert status == 207
-    assert f"With project {name} goes everything that is in it" in html
+    assert f"Deleting project {name} also deletes everything in the project" in html
     assert (
         f"Deleting definition {crd['metadata']['name']} also deletes all objects of its kind."
         in html
@@ -452,9 +454,10 @@ async def test_undo_keeps_objects_the_user_cannot_delete(
     _status, items = await boss.send("create", config_map(name))
     eve = desk_of(monkeypatch, desk.admin, desk.namespace, FakeAccess("eve", delete_in=()))
     status, [told] = await undone(eve, made_of(items))
-    assert (status, told["code"]) == (207, 403) and "You may not delete ConfigMaps" in told[
-        "message"
-    ]
+    assert (status, told["code"]) == (
+        207,
+        403,
+    ) and "You don't have permission to delete ConfigMaps" in told["message"]
     made = [{**made_of(items)[0], "namespace": ""}]
     status, [told] = await undone(boss, made)
     assert (status, told["code"]) == (207, 422)

@@ -48,9 +48,9 @@ async def test_a_draft_is_offered_again_with_its_project(desk: Desk) -> None:
     assert await kept(desk, text + "1", "1") == (204, "2")
     assert text not in (await Draft.objects.aget()).content
     page = await opened(desk.who)
-    assert "You have a draft of" in page and typed(page) == ""
+    assert "You have a draft from" in page and typed(page) == ""
     page = await opened(desk.who, "draft=continue")
-    assert "This is your draft of" in page
+    assert "This is your draft from" in page
     assert (typed(page), field(page, "version")) == (text + "1", "2")
     assert field(page, "namespace") == desk.namespace
     assert text not in await opened("admin", "draft=continue")
@@ -74,7 +74,7 @@ async def test_an_older_window_does_not_overwrite_a_newer_draft(desk: Desk) -> N
     assert (await kept(desk, "newer: 1"))[0] == 204
     assert (await kept(desk, "older: 1"))[0] == 409
     _status, page = await desk.page("review", "older: 1")
-    assert "You have a draft of" in page and typed(page) == "older: 1"
+    assert "You have a draft from" in page and typed(page) == "older: 1"
     assert typed(await opened(desk.who, "draft=continue")) == "newer: 1"
 
 

@@ -192,7 +192,7 @@ async def test_hidden_annotations_cannot_be_overwritten(project: Project) -> Non
         ("labels", "a=1\napp", "Line 2: Use key=value."),
         ("labels", "a=1\na=2", "Line 2: This key appears more than once."),
         ("labels", "a b=1", "Line 1: “a b” cannot be a key"),
-        ("labels", f"a={'x' * 64}", "cannot be a label's value"),
+        ("labels", f"a={'x' * 64}", "is not a valid label value"),
         ("annotations", "Example.com/a=1\n/b=1", "Line 2: “/b” cannot be a key"),
         (
             "annotations",
@@ -249,7 +249,7 @@ async def test_a_recreated_object_of_the_same_name_is_not_edited(project: Projec
     sent = await project.form(made)
     refused = await project.save(made, {**sent, "uid": "another", "labels": "app=shop"})
     assert refused.status_code == 409
-    assert "another one has taken its name since" in await text_of(refused)
+    assert "replaced by another object with the same name" in await text_of(refused)
     assert project.read(made)["labels"] == {"app": "web"}
 
 

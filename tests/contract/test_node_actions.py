@@ -72,7 +72,10 @@ async def test_a_node_is_cordoned_and_uncordoned(
     cordon, uncordon = olga.on("cordon", "nodes", node), olga.on("uncordon", "nodes", node)
     assert await cordon.is_offered("nodes", key) and not await uncordon.is_offered("nodes", key)
     asked = await cordon.asks()
-    assert "No new pods are placed on it, except" in asked and f"kubectl cordon {name}" in asked
+    assert (
+        "No new pods are scheduled on the node, except" in asked
+        and f"kubectl cordon {name}" in asked
+    )
     await cordon.does()
     now = _now(admin, node)
     assert now["spec"]["unschedulable"] is True
@@ -136,13 +139,13 @@ async def _edit(page: Page, change: Callable[[str], str]) -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("gpu", "does not end with a colon and an effect"),
-        ("gpu:Never", "does not end with a colon and an effect"),
-        ("a b:NoSchedule", "cannot be the key of a taint"),
-        ("=x:NoSchedule", "cannot be the key of a taint"),
-        ("gpu=a b:NoSchedule", "cannot be the value of a taint"),
-        ("gpu=a:NoSchedule\ngpu=b:NoSchedule", "There are two taints"),
-        ("\u202e:NoSchedule", "cannot be the key of a taint"),
+        ("gpu", "must end with a colon and an effect"),
+        ("gpu:Never", "must end with a colon and an effect"),
+        ("a b:NoSchedule", "is not a valid taint key"),
+        ("=x:NoSchedule", "is not a valid taint key"),
+        ("gpu=a b:NoSchedule", "is not a valid taint value"),
+        ("gpu=a:NoSchedule\ngpu=b:NoSchedule", "Two taints have"),
+        ("\u202e:NoSchedule", "is not a valid taint key"),
         ("\x00:NoSchedule", "Null characters are not allowed."),
         ("x" * 300_000, "Use at most"),
     ],
@@ -175,5 +178,5 @@ async def test_a_recreated_node_of_the_same_name_is_not_changed(
 ) -> None:
     page = olga.on("cordon", "nodes", node)
     said = await Page(page.who, page.url, "another").refuses(422)
-    assert "another one has taken its name since" in said
+    assert "replaced by another object with the same name" in said
     assert "unschedulable" not in _spec(admin, node)

@@ -75,8 +75,8 @@ async def test_the_node_shell_form_warns_about_the_privileged_pod(
     assert await page.is_offered("nodes", Key("", name))
     text = html.unescape(await page.asks())
     assert f"Open a shell on node {name}" in text
-    assert f"A privileged pod starts on it, in project {shells}" in text and "root" in text
-    assert "Nothing holds you back there" in text and "after 4 hours" in text
+    assert f"A privileged pod starts on the node in project {shells}" in text and "root" in text
+    assert "A node shell has no restrictions" in text and "after 4 hours" in text
     assert f"kubectl create -f - -n {shells}" in text
 
 
@@ -126,9 +126,9 @@ async def test_node_shells_are_disabled_without_a_namespace(
     page = olga.on("shell", "nodes", node)
     settings.NODE_SHELL_NAMESPACE = ""
     assert not await page.is_offered("nodes", Key("", node["metadata"]["name"]))
-    assert "whatever your rights" in await page.refuses(403, name="shell")
+    assert "regardless of your permissions" in await page.refuses(403, name="shell")
     settings.NODE_SHELL_NAMESPACE = "nowhere"
-    assert "There is no project nowhere" in await page.refuses(409, name="shell")
+    assert "Could not open a shell: project nowhere" in await page.refuses(409, name="shell")
     assert not made_pods(admin, shells, node)
 
 
@@ -152,10 +152,12 @@ async def test_users_without_permission_cannot_open_a_node_shell(
 ) -> None:
     """Refused by the console or only by the cluster. A node with another UID is also refused."""
     page = olga.on("shell", "nodes", node)
-    assert "You may not create pods" in await Page("bob", page.url, page.uid).refuses(403)
-    assert "You may not" in await Page("charlie", page.url, page.uid).refuses(403)
+    assert "You don't have permission to create pods" in await Page(
+        "bob", page.url, page.uid
+    ).refuses(403)
+    assert "You don't have permission to" in await Page("charlie", page.url, page.uid).refuses(403)
     text = await Page(olga.name, page.url, "another").refuses(409, name="shell")
-    assert "another one has taken its name since" in text
+    assert "replaced by another object with the same name" in text
     reader = person(monkeypatch, scrap, shells, rule("get list", "nodes pods"))
     refused = await reader.on("shell", "nodes", node).refuses(403, name="shell")
     assert "Permission denied by the cluster." in refused

@@ -135,7 +135,7 @@ async def test_a_pod_is_evicted(project: Project) -> None:
     project.budget(app, 1, 0, 1, 1, minAvailable=0)
     page = await project.page(made, "evict")
     assert "A pod is deleted only if its disruption budget allows the eviction." in page
-    assert "Nothing controls it" in page and "does not allow it now" not in page
+    assert "No controller manages this pod" in page and "Blocked by a disruption budget" not in page
     done = await project.do(made, "evict")
     assert done.status_code == 302 and done["Location"].endswith("/pods")
     assert not is_there(project.admin, made)
@@ -169,7 +169,7 @@ async def test_a_recreated_pod_of_the_same_name_is_not_evicted(project: Project)
     url = project.url(made, "evict")
     refused = await project.client().post(url, {"uid": "another"})
     assert refused.status_code == 409
-    assert "another one has taken its name since" in await text_of(refused)
+    assert "replaced by another object with the same name" in await text_of(refused)
     assert is_there(project.admin, made)
 
 
@@ -223,7 +223,7 @@ async def test_a_pod_is_deleted_with_the_selected_grace_period(
     project.admin.post(f"{at}/binding", binding).ok()
     page = await project.page(made, "delete")
     assert line.replace("NAME", name).replace("PROJECT", project.namespace) in page
-    assert "Pod default: 30 seconds" in page and "They may go on running" in page
+    assert "Pod default: 30 seconds" in page and "The containers may keep running" in page
     assert (await project.do(made, "delete", **sent)).status_code == 302
     if left is None:
         assert not is_there(project.admin, made)
@@ -240,7 +240,7 @@ async def test_a_pod_is_deleted_with_the_selected_grace_period(
         ({"grace": "seconds", "seconds": "0"}, "Seconds: Use a whole number from 1 to 86,400.", ""),
         (
             {"grace": "later"},
-            "Time to end: This option is no longer available. Choose another option.",
+            "Grace period: This option is no longer available. Choose another option.",
             "",
         ),
         ({"grace": "now", "seconds": "x"}, "Seconds: Use a", " --grace-period=0 --force"),

@@ -143,8 +143,8 @@ async def test_concurrent_changes_cause_a_conflict(
         ({"containers-0-cpu_limit": "x"}, "containers-0-cpu_limit", "“x” is not a valid quantity."),
         ({"containers-0-cpu_limit": "-1"}, "containers-0-cpu_limit", "“-1” is not a valid quantity."),
         ({"containers-0-cpu_limit": "50m"}, "containers-0-cpu_request", "higher than the limit."),
-        ({"containers-0-memory_request": "1Gi"}, "containers-0-memory_request", "more than the limit."),
-        ({"was": "[]"}, "", "Its containers are not what was shown."),
+        ({"containers-0-memory_request": "1Gi"}, "containers-0-memory_request", "higher than the limit."),
+        ({"was": "[]"}, "", "The containers have changed since this page was loaded."),
     ],
 )  # fmt: skip
 async def test_invalid_resource_amounts_are_reported_at_the_field(

@@ -144,7 +144,7 @@ async def test_the_placeholder_is_rejected_in_a_new_secret(desk: Desk, part: str
     body = {**secret(unique("copy")), part: {"a": MASK}}
     for step in ("review", "create"):
         status, html = await maker.page(step, importing.text_for(body))
-        assert status in (207, 422) and "This is the placeholder of a value" in html
+        assert status in (207, 422) and "This is a placeholder for a hidden value" in html
     answer = desk.admin.get(desk.of(body["metadata"]["name"], "secrets").where)
     assert answer.status == 404
     assert not await AuditRecord.objects.aexists()

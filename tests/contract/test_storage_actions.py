@@ -304,7 +304,10 @@ async def test_remaining_default_classes_are_reported(
     )
     page = mia.on("set-default", "storageclasses", new)
     said = (await page.status(others=offered(await page.asks())))["message"]
-    assert f"{name} is now the default storage class. {old['metadata']['name']} still is" in said
+    assert (
+        f"{name} is now the default storage class. {old['metadata']['name']} is still a default storage class too"
+        in said
+    )
     assert "Permission denied by the cluster." in said
     assert notes_of(admin, old)[DEFAULT] == "true" == notes_of(admin, new)[DEFAULT]
     assert await recorded() == [
@@ -319,7 +322,7 @@ async def test_a_recreated_class_of_the_same_name_is_not_changed(
     made = make_class(scrap, runtime)
     page = olga.on("set-default", "storageclasses", made)
     said = await Page(page.who, page.url, "another").refuses(422)
-    assert "another one has taken its name since" in said
+    assert "replaced by another object with the same name" in said
     assert DEFAULT not in notes_of(admin, made)
 
 
@@ -345,7 +348,10 @@ async def test_a_claim_is_expanded(
     page = olga.on("expand", "persistentvolumeclaims", claim)
     assert await page.is_offered("persistentvolumeclaims", Key(namespace, name))
     asked = await page.asks()
-    assert "a volume never shrinks" in asked and "kubectl patch persistentvolumeclaims" in asked
+    assert (
+        "a volume cannot be made smaller" in asked
+        and "kubectl patch persistentvolumeclaims" in asked
+    )
     assert 'name="size" value="1Gi"' in asked
     answer = await page.does(size="2Gi")
     assert answer["Location"].endswith(f"/persistentvolumeclaims/{name}")
@@ -357,11 +363,11 @@ async def test_a_claim_is_expanded(
     ("typed", "said"),
     [
         ("", "This field is required."),
-        ("many", "is not a size"),
-        ("5 Gi", "is not a size"),
-        ("-2Gi", "is not a size"),
-        ("0", "is not a size"),
-        ("2\u202eGi", "is not a size"),
+        ("many", "is not a valid size"),
+        ("5 Gi", "is not a valid size"),
+        ("-2Gi", "is not a valid size"),
+        ("0", "is not a valid size"),
+        ("2\u202eGi", "is not a valid size"),
         ("\x00", "This field is required."),
         ("9" * 60, "Use at most"),
         ("1Gi", "Use more than 1Gi."),
@@ -399,7 +405,7 @@ async def test_expansion_is_refused_before_the_form_if_the_class_forbids_it(
     assert (await page.status(size="2Gi"))["code"] == 409
     lost = make_bound_claim(scrap, runtime, namespace, unique("lost"))
     page = olga.on("expand", "persistentvolumeclaims", lost)
-    assert "There is no storage class" in await page.refuses(409, size="2Gi")
+    assert "does not exist" in await page.refuses(409, size="2Gi")
     static = make_bound_claim(scrap, runtime, namespace, "")
     growing = make_class(scrap, runtime, allowVolumeExpansion=True)["metadata"]["name"]
     waiting = make_claim(admin, runtime, namespace, storageClassName=growing)

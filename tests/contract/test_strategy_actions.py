@@ -101,16 +101,16 @@ async def test_the_strategy_is_changed_without_other_changes(
         ({}, "", "No changes were made."),
         ({"type": "OnDelete"}, "type", "not one of the choices"),
         ({"type": ""}, "type", "not one of the choices"),
-        ({"maxSurge": "a few"}, "maxSurge", "or a share such as 25%."),
-        ({"maxSurge": "-1"}, "maxSurge", "or a share such as 25%."),
+        ({"maxSurge": "a few"}, "maxSurge", "or a percentage such as 25%."),
+        ({"maxSurge": "-1"}, "maxSurge", "or a percentage such as 25%."),
         (
             {"type": "Recreate", "maxSurge": "2"},
             "maxSurge",
             "This field applies only to RollingUpdate.",
         ),
         ({"minReadySeconds": "-1"}, "minReadySeconds", "Use a whole number from 0"),
-        ({"was": '{"strategy": {"type": []}}'}, "", "The form is not complete."),
-        ({"was": '{"strategy": {"rollingUpdate": 1}}'}, "", "The form is not complete."),
+        ({"was": '{"strategy": {"type": []}}'}, "", "The form is incomplete."),
+        ({"was": '{"strategy": {"rollingUpdate": 1}}'}, "", "The form is incomplete."),
     ],
 )
 async def test_invalid_strategy_values_are_reported_at_the_field(

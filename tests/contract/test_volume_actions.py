@@ -137,9 +137,9 @@ async def test_names_of_objects_and_volumes_are_offered(
         ({"containers0-0-path": ""}, "containers0-0-path", "Enter a path."),
         ({"containers1-0-volume": "data"}, "containers1-0-path", "Enter a path."),
         ({"containers0-0-mode": "x"}, "containers0-0-mode", "not one of the choices"),
-        ({"was": '{"volumes": ["a"]}'}, "", "The form is not complete."),
-        ({"was": '{"volumes": [{"name": ["a"]}]}'}, "", "The form is not complete."),
-        ({"was": '{"containers": [{"name": "a", "volumeMounts": 1}]}'}, "", "is not complete."),
+        ({"was": '{"volumes": ["a"]}'}, "", "The form is incomplete."),
+        ({"was": '{"volumes": [{"name": ["a"]}]}'}, "", "The form is incomplete."),
+        ({"was": '{"containers": [{"name": "a", "volumeMounts": 1}]}'}, "", "is incomplete."),
     ],
 )  # fmt: skip
 async def test_invalid_volume_values_are_reported_at_the_field(

@@ -240,8 +240,8 @@ async def test_scaling_an_autoscaled_deployment_shows_a_warning(project: Project
     project.make(
         types.HORIZONTAL_POD_AUTOSCALERS, {"metadata": {"name": unique("hpa")}, "spec": spec}
     )
-    assert "sets this number, from 2 to 7" in await project.page(gvr, made, "scale")
-    assert "sets this number" not in await project.page(gvr, other, "scale")
+    assert "sets the number of replicas (2 to 7)" in await project.page(gvr, made, "scale")
+    assert "sets the number of replicas" not in await project.page(gvr, other, "scale")
 
 
 @pytest.mark.parametrize("gvr", ROLLED, ids=lambda gvr: gvr.resource)
@@ -574,7 +574,7 @@ async def test_a_recreated_object_of_the_same_name_is_not_changed(
     sent = {**SENT, "uid": "another"}
     page = await project.client().post(project.url(gvr, made, action), sent)
     assert page.status_code in (409, 422)
-    assert "another one has taken its name since" in await text_of(page)
+    assert "replaced by another object with the same name" in await text_of(page)
     assert project.read(gvr, made)["metadata"]["generation"] == before
 
 
@@ -587,7 +587,7 @@ async def test_users_without_permission_see_the_missing_permission(
     for who, told in (("charlie", "list"), ("bob", right)):
         page = await ClientAs()(who).post(project.url(gvr, made, action), sent)
         assert page.status_code == 403
-        assert f"You may not {told}" in await text_of(page)
+        assert f"You don't have permission to {told}" in await text_of(page)
     assert project.read(gvr, made)["metadata"]["generation"] == 1
 
 
@@ -619,6 +619,6 @@ async def test_a_bulk_action_reports_the_result_for_each_object(project: Project
         "/bulk/host/deployments/pause", {"targets": "\n".join(lines)}
     )
     text = await text_of(done)
-    assert 'data-done="1"' in text and "another one has taken its name since" in text
+    assert 'data-done="1"' in text and "replaced by another object with the same name" in text
     paused = [project.read(gvr, made)["spec"].get("paused", False) for made in several]
     assert paused == [True, False]

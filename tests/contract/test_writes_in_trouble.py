@@ -110,8 +110,8 @@ def says(answer: ScriptedResponse) -> Callable[[CuttingProxy], None]:
 TROUBLES = {
     "away": (away, 503, UNSURE),
     "slow": (lambda proxy: proxy.swallow(), 503, UNSURE),
-    "no JSON": (says(ScriptedResponse(200, b"<html>proxy</html>")), 502, "is no object"),
-    "empty": (says(ScriptedResponse(200, b"")), 502, "is no object"),
+    "no JSON": (says(ScriptedResponse(200, b"<html>proxy</html>")), 502, "is not an object"),
+    "empty": (says(ScriptedResponse(200, b"")), 502, "is not an object"),
     "busy": (says(refusal(429, "TooManyRequests", retry_after=7)), 429, "Try again in 7 seconds."),
     "broken": (says(refusal(500, "InternalError", "etcd is full")), 502, "etcd is full"),
     "too late": (says(refusal(504, "Timeout", "took too long")), 504, UNSURE),

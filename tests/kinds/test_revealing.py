@@ -170,7 +170,7 @@ async def test_denied_reveal_sends_no_request_and_is_not_recorded(
         await client_as(who).post(url) for url in (URL, URL.replace("/db/", "/nothing/"))
     ]
     assert (there.status_code, nowhere.status_code) == (403, 403)
-    assert re.search("You may not (list|get) secrets", await text_of(there))
+    assert re.search("You don't have permission to (list|get) secrets", await text_of(there))
     assert cluster.calls == []
     assert await AuditRecord.objects.acount() == 0
 
@@ -191,16 +191,20 @@ async def test_unconfirmed_permissions_reveal_nothing(
     monkeypatch.setitem(cast.CAST, "lister", lambda: access)
     response = await client_as("lister").post(URL)
     assert response.status_code == 503
-    assert "The cluster does not answer" in await text_of(response)
+    assert "The cluster is not responding" in await text_of(response)
     assert cluster.calls == []
 
 
 @pytest.mark.parametrize(
     ("failure", "code", "words"),
     [
-        (Forbidden(403, 'secrets "db" is forbidden\u202e'), 403, "did not allow"),
+        (
+            Forbidden(403, 'secrets "db" is forbidden\u202e'),
+            403,
+            "Permission denied by the cluster",
+        ),
         (NotFound(404, 'secrets "db" not found'), 404, "No secret shop/db found."),
-        (Unavailable("No answer from the Kubernetes API"), 503, "did not answer"),
+        (Unavailable("No response from the Kubernetes API"), 503, "did not answer"),
         (ServerError(500, "etcd"), 502, "The cluster rejected the request."),
         (ApiError(429, "too many"), 429, "The cluster rejected the request."),
     ],
@@ -273,7 +277,7 @@ async def test_large_value_is_shown_without_yaml(client_as: ClientAs, cluster: C
     cluster.found = secret(key=b"x" * LARGEST)
     html = await text_of(await client_as("reader").post(URL))
     assert "x" * LARGEST in html
-    assert "too large to be shown here" in html
+    assert "too large to display" in html
 
 
 @pytest.mark.parametrize("name", ["a b", "<b>", "%2e%2e", "a\nb"])

@@ -63,7 +63,7 @@ async def run(heartbeat: Heartbeat, reader: Reader) -> None:
 
 async def test_informer_is_in_doubt_while_the_server_does_not_respond() -> None:
     clock, informer = FakeClock(), Noting()
-    gone = Unavailable("No answer")
+    gone = Unavailable("No response")
     reader = Reader(None, gone, gone, None)
     heartbeat = pulse_of(reader, informer, clock=clock)
     began = clock.now()

@@ -248,7 +248,7 @@ async def test_informer_is_stale_while_waiting_for_a_watch_that_ended_immediatel
 ) -> None:
     world.server.endings = [None] * 3
     async with world.following():
-        assert any("ended the connection" in state for state in world.states)
+        assert any("closed the connection" in state for state in world.states)
         assert world.informer.freshness.stale_since is None
 
 

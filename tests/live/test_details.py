@@ -186,7 +186,7 @@ async def test_deleted_object_keeps_its_last_state_on_the_page(
     browser = await follower(browsers, admin())
     take_away(pods, pod("web-1"))
     frame = await browser.html()
-    assert 'id="detail-gone"' in frame and "last state" in frame
+    assert 'id="detail-gone"' in frame and "last known state" in frame
 
 
 @pytest.mark.parametrize("name", ["web-1", "no-such-pod"])

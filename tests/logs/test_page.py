@@ -175,7 +175,7 @@ async def test_cluster_refusal_is_passed_on(world: World, monkeypatch: pytest.Mo
     answer = await ClientAs()("olga").get(f"{path}?format=text")
     assert (answer.status_code, answer.json()["reason"]) == (403, "Forbidden")
     page = await ClientAs()("olga").get(path)
-    assert "did not allow it" in await text_of(page)
+    assert "Permission denied by the cluster" in await text_of(page)
 
 
 async def test_missing_pod_returns_404(world: World) -> None:
@@ -240,7 +240,7 @@ async def test_dock_page_contains_only_the_log_and_starts_the_stream(world: Worl
     mark = world.cluster.audit.mark()
     html = await get(f"{path}?timestamps=1&frame=dock")
     assert world.asked(mark) == [] and shown(html) == []
-    for other in ("topbar", "rail-link", 'id="dock"', "There are no lines"):
+    for other in ("topbar", "rail-link", 'id="dock"', "No log lines found."):
         assert other not in html
     assert 'data-dock-kind="log" data-dock-name="docked · app"' in html
     # Forms of the log stay in the frame; all other links open outside of it.

@@ -97,7 +97,7 @@ async def test_failed_probes_and_their_effects_are_shown(
         assert status(real_node, "probed", "a")["lastState"]["terminated"]["exitCode"] == 137
         for who in ("ada", "pam", "vic"):
             text = await page(who)
-            assert "Ended last It was killed exit 137, Error" in text
+            assert "Last termination It was killed exit 137, Error" in text
             assert "Restarts 1" in text
         eventually(lambda: "Liveness probe failed" in events(console), "the kubelet's event")
         assert "Liveness probe failed" in await page("vic", f"{PATH}/events")

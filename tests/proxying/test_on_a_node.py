@@ -221,7 +221,7 @@ async def test_service_port_leads_to_its_pods(browser: Browser) -> None:
 async def test_closed_port_and_missing_pod_are_reported(browser: Browser) -> None:
     await entered(browser, ProxyTarget(PODS, Key("default", "httpd"), 81))
     answer = await browser.get("/", accept="text/html")
-    assert answer.status == 503 and "Nothing answers at port 81 of httpd." in answer.text
+    assert answer.status == 503 and "Port 81 of httpd is not responding." in answer.text
     assert "10.214" not in answer.text
     await entered(browser, ProxyTarget(PODS, Key("default", "nobody"), 80))
     answer = await browser.get("/", accept="text/html")

@@ -113,7 +113,7 @@ async def test_any_port_number_of_a_pod_can_be_opened(world: World, browser: Bro
     assert 'name="port" value="9090"' in text and "port-forward pod/named 9090" in text
     await browser.go(await opened(pod, port="8081", scheme="https"))
     answer = await browser.get("/", accept="text/html")
-    assert answer.status == 503 and "Nothing answers at port 8081 of named." in answer.text
+    assert answer.status == 503 and "Port 8081 of named is not responding." in answer.text
     assert "connection refused" not in answer.text and "10." not in answer.text
     plain = await browser.get("/")
     assert plain.get("content-type").startswith("text/plain") and "<" not in plain.text
@@ -153,7 +153,7 @@ async def test_without_a_proxy_base_url_only_kubectl_is_offered(world: World) ->
         await client.post(url_of("plain"), {"uid": pod["uid"], "port": "80", "scheme": "http"}),
     ):
         assert answer.status_code == 409
-        assert "not set up to open ports" in await text_of(answer)
+        assert "not configured to open ports" in await text_of(answer)
 
 
 @pytest.mark.usefixtures("proxying")
@@ -264,7 +264,7 @@ async def test_port_closes_with_the_session(world: World, browser: Browser, pers
     await entered(browser, started(world, "session"))
     person.alive = False
     answer = await browser.get("/", accept="text/html")
-    assert answer.status == 401 and "Your session is over" in answer.text
+    assert answer.status == 401 and "Your session has ended" in answer.text
     await look(person)
     person.alive = True
     assert (await browser.get("/")).status == 404
@@ -442,7 +442,7 @@ async def test_service_port_opens_a_ready_pod(world: World, browser: Browser) ->
     assert f"{url}?port=80&amp;scheme=http" in page and "Open another port" not in page
     sent = {"uid": entry.projection.uid, "scheme": "http"}
     answer = await client.post(url, {**sent, "port": "81"})
-    assert answer.status_code == 400 and "no such port" in await text_of(answer)
+    assert answer.status_code == 400 and "have this port" in await text_of(answer)
     text = await text_of(await client.post(url, {**sent, "port": "80"}))
     await browser.go(html.unescape(_WHERE.findall(text)[0]))
     answer = await browser.get("/", accept="text/html")

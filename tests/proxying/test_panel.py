@@ -78,7 +78,7 @@ async def test_each_port_has_a_port_forward_command() -> None:
         "kubectl port-forward pod/web-1 8080:80 -n shop",
         "kubectl port-forward pod/web-1 8443 -n shop",
     ]
-    assert "While the line runs" in text
+    assert "While the command runs" in text
 
 
 async def test_service_ports_use_the_service_in_the_command() -> None:
@@ -98,8 +98,8 @@ async def test_unsupported_port_forwards_are_explained() -> None:
     waiting = listening("waits", {"containerPort": 80}, phase="Pending")
     ended = listening("ended", {"containerPort": 80}, phase="Succeeded")
     with console(alone, elsewhere, waiting, ended, listening("silent")) as client:
-        assert "services with a selector alone" in await panel(client, "services/alone")
-        assert "once the pod runs" in await panel(client, "pods/waits")
+        assert "only services with a selector" in await panel(client, "services/alone")
+        assert "when the pod is running" in await panel(client, "pods/waits")
         for what in ("services/else", "pods/ended", "pods/silent"):
             assert await panel(client, what) == ""
 
@@ -107,7 +107,7 @@ async def test_unsupported_port_forwards_are_explained() -> None:
 async def test_user_without_port_forward_permission_sees_no_command() -> None:
     with console(listening("web-1", {"containerPort": 80})) as client:
         text = await panel(client, "pods/web-1", "bob")
-    assert lines(text) == [] and "You may not forward ports" in text
+    assert lines(text) == [] and "You don't have permission to forward ports" in text
     assert '<span class="number">80</span>' in text
 
 

@@ -188,8 +188,8 @@ async def test_status_codes_and_bodies_are_passed_on(wire: Wire) -> None:
 async def test_errors_of_kube_apiserver_are_explained(wire: Wire) -> None:
     dial = "error trying to reach service: dial tcp 10.0.0.1:80: connect: connection refused"
     for code, reason, message, words in (
-        (503, "ServiceUnavailable", dial, "Nothing answers at port 80 of web-1."),
-        (503, "ServiceUnavailable", "no endpoints available for service", "No pod is ready"),
+        (503, "ServiceUnavailable", dial, "Port 80 of web-1 is not responding."),
+        (503, "ServiceUnavailable", "no endpoints available for service", "no ready pods"),
         (404, "NotFound", 'pods "web-1" not found', "web-1 no longer exists."),
         (403, "Forbidden", "pods/proxy is forbidden", "Permission denied by the cluster."),
         (

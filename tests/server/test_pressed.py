@@ -122,7 +122,7 @@ async def test_locked_database_does_not_block_other_requests(console: Console, d
                 await asyncio.wait({login}, timeout=0.1)
             held.execute("ROLLBACK")
         status, text = await login
-        assert status == 503 and "the database cannot be used" in text
+        assert status == 503 and "the database is not available" in text
         # The sign-in waited for seconds, the pages did not wait.
         assert pages > 5 and slowest < 2, (pages, slowest)
         assert (await other.login())[0] == 302
@@ -141,7 +141,7 @@ async def test_full_disk_fails_writes_but_serves_pages(console: Console, disk: P
         with full(disk):
             assert max([await _took(reader, page) for page in pages]) < 2 + max(usual)
             status, text = await other.login()
-            assert status == 503 and "the database cannot be used" in text
+            assert status == 503 and "the database is not available" in text
             status, text = await reader.send(importing, **form)
             assert status == 503 and "The database is not available." in text
             assert (await reader.get("/views"))[0] == 200

@@ -157,7 +157,9 @@ def test_form_is_refused_while_existing_objects_are_unknown(
         informers[missing] = Informer(missing, DECODERS[missing])
     else:
         del informers[missing]
-    with pytest.raises(Refused, match="The cluster does not answer, so nothing can be done now"):
+    with pytest.raises(
+        Refused, match="The cluster is not responding, so this action is not available"
+    ):
         form()
 
 

@@ -42,24 +42,20 @@ def unschedulable(message: str) -> dict[str, Any]:
             "{node-role.kubernetes.io/control-plane: }, 8 Insufficient memory. preemption: 0/12 nodes "
             "are available: 12 Preemption is not helpful for scheduling.",
             (
-                "None of the 12 nodes can run this pod: cordoned (1), the taint "
-                "node-role.kubernetes.io/control-plane that it does not tolerate (3), not enough "
-                "memory (8)."
+                "None of the 12 nodes can run this pod: cordoned (1), the taint node-role.kubernetes.io/control-plane that the pod does not tolerate (3), not enough memory (8)."
             ),
         ),
         (
             "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient nvidia.com/gpu.",
             (
-                "The only node cannot run this pod: not enough CPU (1), too little "
-                "nvidia.com/gpu left (1)."
+                "The only node cannot run this pod: not enough CPU (1), not enough nvidia.com/gpu (1)."
             ),
         ),
         (
             "0/3 nodes are available: 2 node(s) didn't match Pod's node affinity/selector, "
             "1 node(s) had untolerated taint {dedicated: db}",
             (
-                "None of the 3 nodes can take it: node selector or affinity does not match (2), "
-                "the taint dedicated=db that the pod does not tolerate (1)."
+                "None of the 3 nodes can run this pod: node selector or affinity does not match (2), the taint dedicated=db that the pod does not tolerate (1)."
             ),
         ),
         (

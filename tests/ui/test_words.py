@@ -120,7 +120,7 @@ def test_nested_message_is_translated() -> None:
     problem = Message("%(namespace)s: %(problem)s", namespace="team-a", problem=why)
     assert problem == "team-a: No response from the Kubernetes API: the request timed out"
     with translation.override("zh-hans"):
-        assert translate_message(problem) == "team-a：Kubernetes API 没有响应：等待超时"
+        assert translate_message(problem) == "team-a：Kubernetes API 没有响应：请求超时"
 
 
 def test_error_keeps_its_message() -> None:

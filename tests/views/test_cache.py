@@ -88,7 +88,7 @@ async def test_worst_kind_is_first(client_as: ClientAs, world: World) -> None:
     world.cold.disconnected("widgets is forbidden")
     html = await page(client_as)
     assert list(rows_of(html)) == ["widgets.apps", "namespaces", "nodes", "pods"]
-    assert cell(html, "widgets.apps", "status") == "Not listed widgets is forbidden"
+    assert cell(html, "widgets.apps", "status") == "List failed widgets is forbidden"
     assert cell(html, "namespaces", "status") == "Live 1 object unreadable"
     assert 'data-severity="warn"' in html
     assert "2 not live" in html
@@ -121,7 +121,7 @@ async def test_event_rates_are_shown(client_as: ClientAs, world: World) -> None:
     html = await page(client_as)
     assert cell(html, "pods", "rate") == "2 /s"
     assert cell(html, "nodes", "rate") == "0 /s"
-    assert "2 in the last one, 6 at most" in html
+    assert "2 in the last minute, peak 6" in html
     assert 'd="M585 120L590 48L595 120"' in html
     # Kinds with equal health are sorted by event rate.
     assert list(rows_of(html))[-1] == "pods"
@@ -161,7 +161,7 @@ async def test_user_without_permission_sees_the_reason(
     response = await client_as(name).get(URL)
     html = await text_of(response)
     assert response.status_code == 403
-    assert "may list everything in the cluster" in html
+    assert "can list all resources in the cluster" in html
     assert name in html
     assert "data-kind" not in html
 

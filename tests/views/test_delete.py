@@ -77,7 +77,7 @@ async def test_confirmation_page_lists_the_consequences(
 
 
 async def test_pod_without_owner_is_not_recreated_warning_is_shown(client_as: ClientAs) -> None:
-    assert "nothing will create it again" in await text_of(await client_as("admin").get(WEB))
+    assert "will not be recreated" in await text_of(await client_as("admin").get(WEB))
 
 
 async def test_get_request_deletes_nothing(client_as: ClientAs, cluster: FakeClient) -> None:
@@ -152,10 +152,18 @@ async def test_return_url_cannot_lead_to_another_site(client_as: ClientAs, url: 
 @pytest.mark.parametrize(
     ("failure", "code", "words"),
     [
-        (Forbidden(403, 'pods "web-1" is forbidden: no'), 403, "did not allow"),
-        (NotFound(404, 'pods "web-1" not found'), 404, "already gone"),
-        (Conflict(409, "Precondition failed: UID"), 409, "another one has taken its name"),
-        (Unavailable("No answer from the Kubernetes API"), 503, "may or may not be done"),
+        (Forbidden(403, 'pods "web-1" is forbidden: no'), 403, "Permission denied by the cluster"),
+        (NotFound(404, 'pods "web-1" not found'), 404, "The object no longer exists"),
+        (
+            Conflict(409, "Precondition failed: UID"),
+            409,
+            "replaced by another object with the same name",
+        ),
+        (
+            Unavailable("No response from the Kubernetes API"),
+            503,
+            "may or may not have been applied",
+        ),
         (ApiError(429, "too many <b>requests</b>\u202e"), 429, "The cluster rejected the request."),
     ],
 )
@@ -205,7 +213,7 @@ async def test_unconfirmed_permissions_are_not_reported_as_missing(
     monkeypatch.setitem(CAST, "bob", lambda: access)
     response = await client_as("bob").post(WEB, {"uid": "u"})
     assert response.status_code == 503
-    assert "The cluster does not answer" in await text_of(response)
+    assert "The cluster is not responding" in await text_of(response)
     assert cluster.calls == []
 
 
@@ -221,7 +229,7 @@ async def test_edit_is_refused_while_permissions_are_unconfirmed(
     for response in (await client_as("bob").get(url), await client_as("bob").post(url, sent)):
         assert response.status_code == 503
         html = await text_of(response)
-        assert "The cluster does not answer" in html
+        assert "The cluster is not responding" in html
     assert "typed: here" in html
     assert cluster.calls == []
 
@@ -252,7 +260,7 @@ async def test_permission_confirmed_during_the_check_is_not_reported_as_missing(
     monkeypatch.setitem(CAST, "bob", lambda: access)
     response = await client_as("bob").post(WEB, {"uid": "u"})
     assert response.status_code == 503
-    assert "The cluster does not answer" in await text_of(response)
+    assert "The cluster is not responding" in await text_of(response)
     assert cluster.calls == []
 
 

@@ -69,12 +69,12 @@ async def test_list_offers_creation_to_permitted_users(client_as: ClientAs) -> N
         ("", "No objects to create were found.", 0),
         ("---\n---\n# nothing\n", "No objects to create were found.", 0),
         ("a: ]", "This could not be decoded", 1),
-        ("just words", "This is no manifest", 1),
-        ("- a\n- b", "This is no manifest", 1),
+        ("just words", "This is not a manifest", 1),
+        ("- a\n- b", "This is not a manifest", 1),
         (f"{ONE}---\nkind: Pod\nmetadata:\n  name: x\n", "apiVersion is missing.", 6),
         ("apiVersion: v1\nmetadata:\n  name: x\n", "kind is missing.", 1),
         ("apiVersion: v1\nkind: Pod\nmetadata: {}\n", "metadata.name is missing.", 3),
-        ("apiVersion: v1\nkind: Pod\nmetadata: words\n", "This is no manifest", 1),
+        ("apiVersion: v1\nkind: Pod\nmetadata: words\n", "This is not a manifest", 1),
         ("apiVersion: v1\nkind: 5\nmetadata: {name: x}\n", "kind is missing.", 2),
         ("apiVersion: v1\nkind: Pod\nmetadata: {name: 5}\n", "metadata.name is missing.", 3),
         (
@@ -90,10 +90,10 @@ async def test_list_offers_creation_to_permitted_users(client_as: ClientAs) -> N
         (f"{ONE}  namespace: 5\n", "metadata.namespace must be a string.", 5),
         (f"{ONE}---\n{ONE}", "This object appears more than once.", 9),
         (f"{ONE}kind: Pod\n", "a key appears more than once", 5),
-        (f"{ONE}data: &a {{b: c}}\nmore: *b\n", "this alias stands for nothing", 6),
+        (f"{ONE}data: &a {{b: c}}\nmore: *b\n", "this alias does not refer", 6),
         (f"{ONE}data: !!python/object:os.system {{}}\n", "tags are not supported", 5),
         (f"{ONE}data: {'[' * 200}{']' * 200}\n", "the document is nested too deeply", 5),
-        (f"{ONE}---\nkind: List\nitems: [{{kind: Pod}}]\n", "This is no manifest", 7),
+        (f"{ONE}---\nkind: List\nitems: [{{kind: Pod}}]\n", "This is not a manifest", 7),
     ],
 )
 async def test_invalid_manifest_is_reported_at_its_line(
@@ -248,7 +248,7 @@ async def test_missing_permission_is_named(monkeypatch: pytest.MonkeyPatch, doub
         html = await text_of(await ClientAs()("eve").post(URL, data))
     finally:
         unset_host_cluster()
-    wanted = "The cluster does not answer" if doubt else "You may not create"
+    wanted = "The cluster is not responding" if doubt else "You don't have permission to create"
     assert wanted in html and "0 of 1 created." in html
 
 

@@ -14,7 +14,7 @@ from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
-ARRIVING = "The first list has not arrived yet."
+ARRIVING = "is still loading."
 URLS = [
     detail_url("host", "pods", Key("shop", "web-1")),
     *(action_url(name, "host", "pods", Key("shop", "web-1")) for name in ("labels", "delete")),
@@ -34,7 +34,7 @@ async def test_page_reports_that_the_list_is_loading(client_as: ClientAs, url: s
     text = await text_of(answer)
     assert ARRIVING in text
     # Works without scripts.
-    assert answer["Refresh"] == "5" and "loaded again every few seconds" in text
+    assert answer["Refresh"] == "5" and "reloads every few seconds" in text
 
 
 @pytest.mark.parametrize("url", URLS)

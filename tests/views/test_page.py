@@ -36,7 +36,7 @@ async def answer_to(error: Exception) -> HttpResponse:
 @pytest.mark.parametrize(
     ("error", "code", "text"),
     [
-        (Denied("get", PODS), 403, "You may not"),
+        (Denied("get", PODS), 403, "You don't have permission to"),
         (UsersNotCached(), 503, "The users have not been loaded from the cluster yet."),
         (RolesNotCached(), 503, "The roles have not been loaded from the cluster yet."),
         (AuditUnavailable(), 503, "The database is not available."),

@@ -120,7 +120,10 @@ async def test_exports_contain_the_usage_columns(
 @pytest.mark.parametrize(
     ("metrics", "note"),
     [
-        (Measuring(nodes=NotFound(404, ""), pods=NotFound(404, "")), "has no metrics-server"),
+        (
+            Measuring(nodes=NotFound(404, ""), pods=NotFound(404, "")),
+            "metrics-server is not installed",
+        ),
         (Measuring(nodes=Unavailable("slow"), pods=Unavailable("slow")), "does not answer"),
         (Measuring(nodes=b"<html>", pods=b"<html>"), "could not be decoded"),
     ],

@@ -79,13 +79,13 @@ async def test_users_are_found_by_part_of_name_or_email_if_visible(
     assert await found(fay, "mail") == []
     text = text_of(await fay.get(f"{INVITE}?q=fo"))
     assert "fog" not in text and "mail.example" not in text
-    assert "type the whole name below" in text
+    assert "enter the full username below" in text
     # Without the permission, the page doesn't mention email addresses.
     assert "email address" not in text and "email address" in text_of(await fox.get(INVITE))
     # The number of results is limited.
     monkeypatch.setattr(user_search, "MOST", 2)
     assert await found(fox, "f") == ["fin", "fog"]
-    assert "There are more" in text_of(await fox.get(f"{INVITE}?q=f"))
+    assert "More users match" in text_of(await fox.get(f"{INVITE}?q=f"))
 
 
 async def test_a_selected_user_fills_the_form_and_an_exact_name_works(tenancy: Tenancy) -> None:

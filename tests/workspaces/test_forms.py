@@ -57,7 +57,7 @@ def test_the_project_form_requires_a_name_and_accepts_a_quota() -> None:
 
 def test_an_invalid_name_is_reported_at_the_field() -> None:
     for name, wrong in (
-        ("Ä b", "Use lower-case"),
+        ("Ä b", "Use lowercase"),
         ("kube-x", "begin with kube-"),
         ("new", "another"),
     ):
@@ -105,6 +105,6 @@ def test_the_form_shows_conflicting_changes_of_another_user() -> None:
     assert form.is_valid()
     form.show_conflict()
     html = render_to_string("ui/_form.html", {"form": form})
-    assert "Saving again replaces what is there now." in html
+    assert "Saving again overwrites the current values." in html
     assert "Now: Theirs" in html and "Now: —" in html and "Now: zoe" not in html
     assert 'value="Mine"' in html and 'id="workspace-alias_helptext"' in html

@@ -220,15 +220,19 @@ async def test_each_service_requires_its_permission(runtime: TenantRuntime, doin
 
 
 RESERVED = "system:masters"
-BEYOND, ABOVE, NOBODY = "You cannot give a role that allows more", "may do more than you", "no user"
+BEYOND, ABOVE, NOBODY = (
+    "You cannot grant a role that has permissions that you don",
+    "has permissions in this workspace that you don",
+    "no user",
+)
 REFUSED: list[tuple[str, str, Doing]] = [
     # Reserved, missing and disabled users.
-    ("not the name of a user", "ivo", lambda by: members.invite(by, RESERVED, "acme-viewer")),
-    ("not the name of a user", "ivo", lambda by: departments.add_member(by, "crew", RESERVED)),
-    ("not the name of a user", "ivo", lambda by: edit(by, RESERVED)),
-    ("not the name of a user", "pia", lambda by: make(by, RESERVED)),
+    ("not a valid username", "ivo", lambda by: members.invite(by, RESERVED, "acme-viewer")),
+    ("not a valid username", "ivo", lambda by: departments.add_member(by, "crew", RESERVED)),
+    ("not a valid username", "ivo", lambda by: edit(by, RESERVED)),
+    ("not a valid username", "pia", lambda by: make(by, RESERVED)),
     (
-        "not the name of a user",
+        "not a valid username",
         "ann",
         lambda by: project_members.set_role(by, "shop", RESERVED, ""),
     ),
@@ -264,16 +268,20 @@ REFUSED: list[tuple[str, str, Doing]] = [
     ("has no role dark-viewer", "ivo", lambda by: change(by, "max", "dark-viewer")),
     ("has no role dark-viewer", "ivo", lambda by: give(by, "crew", "dark-viewer")),
     ("has no role root", "ann", lambda by: project_members.set_role(by, "shop", "max", "root")),
-    ("no such department", "ivo", lambda by: departments.delete(by, "gone")),
-    ("departments under this one", "ivo", lambda by: departments.delete(by, "crew")),
+    ("department no longer exists", "ivo", lambda by: departments.delete(by, "gone")),
+    ("contains other departments", "ivo", lambda by: departments.delete(by, "crew")),
     ("needs a name", "ivo", lambda by: departments.create(by, "")),
-    ("of this name already", "ivo", lambda by: departments.create(by, "crew")),
-    ("department above is gone", "ivo", lambda by: departments.create(by, "Tea", "gone")),
+    ("with this name already exists", "ivo", lambda by: departments.create(by, "crew")),
+    ("parent department no longer exists", "ivo", lambda by: departments.create(by, "Tea", "gone")),
     ("begin with kube-", "ivo", lambda by: projects.create(by, "kube-till")),
-    ("quota has only", "ivo", lambda by: projects.create(by, "till", hard={"pods": Decimal(11)})),
-    ("quota has only", "ann", lambda by: set_quota(by, {"pods": Decimal(11)})),
+    (
+        "is left in the workspace quota",
+        "ivo",
+        lambda by: projects.create(by, "till", hard={"pods": Decimal(11)}),
+    ),
+    ("is left in the workspace quota", "ann", lambda by: set_quota(by, {"pods": Decimal(11)})),
     # Missing or outdated versions.
-    ("Load the page again", "ivo", lambda by: edit(by, seen="")),
+    ("Reload the page", "ivo", lambda by: edit(by, seen="")),
     ("Look again", "ivo", lambda by: change(by, "max", "acme-viewer", "old")),
     ("Look again", "ivo", lambda by: give(by, "crew", "acme-viewer", "old")),
 ]
@@ -295,7 +303,7 @@ async def test_reserved_workspace_names_are_refused() -> None:
 
 async def test_a_workspace_without_template_has_no_settings(runtime: TenantRuntime) -> None:
     take_away(runtime.informer(WORKSPACE_TEMPLATES), template("acme", "boss"))
-    with pytest.raises(Refused, match="has no template"):
+    with pytest.raises(Refused, match="has no WorkspaceTemplate"):
         await edit(acting("ivo"))
 
 
@@ -311,7 +319,7 @@ async def test_a_manager_of_all_departments_cannot_change_departments_with_more_
         lambda by: departments.delete(by, "crew"),
     )
     for doing in doings:
-        with pytest.raises(Protected, match="has rights that you do not have"):
+        with pytest.raises(Protected, match="has permissions that you don"):
             await doing(acting("pia"))
     assert not runtime.console.writes
     await departments.add_member(acting("ivo"), "crew", "max")

@@ -195,18 +195,18 @@ async def test_the_forced_password_change_and_the_email_are_optional(
 
 
 BAD: list[tuple[dict[str, str], str]] = [
-    ({"name": ""}, "Use lower-case letters"),
-    ({"name": "Carla"}, "Use lower-case letters"),
+    ({"name": ""}, "Use lowercase letters"),
+    ({"name": "Carla"}, "Use lowercase letters"),
     ({"name": "a" * 64}, "at most 63 characters"),
-    ({"name": "system:admin"}, "Use lower-case letters"),
-    ({"name": "-x"}, "Use lower-case letters"),
-    ({"name": "a..b"}, "Use lower-case letters"),
-    ({"name": "../x"}, "Use lower-case letters"),
+    ({"name": "system:admin"}, "Use lowercase letters"),
+    ({"name": "-x"}, "Use lowercase letters"),
+    ({"name": "a..b"}, "Use lowercase letters"),
+    ({"name": "../x"}, "Use lowercase letters"),
     ({"name": "alice"}, "A user with this name already exists."),
     ({"email": "alice@example.com"}, "Another user already has this email address."),
     ({"email": "nonsense"}, "Enter a valid email address."),
     ({"password": "short"}, "Use 8 to 64 characters."),
-    ({"password": "Carla-1234"}, "too much like the name"),
+    ({"password": "Carla-1234"}, "too similar to the username"),
     ({"password": ""}, "Use 8 to 64 characters."),
 ]
 
@@ -231,7 +231,7 @@ async def test_invalid_values_are_reported_and_input_is_kept(
             Conflict(409, "exists"),
             "This object was changed in the meantime. Reload the page and try again.",
         ),
-        (Unavailable("connection refused"), "may or may not be done"),
+        (Unavailable("connection refused"), "may or may not have been applied"),
         (ServerError(500, "strconv.ParseUint"), "The cluster rejected the request."),
     ],
 )
@@ -332,8 +332,11 @@ async def test_sessions_can_be_revoked_including_the_own_ones(admin: Browser) ->
     [
         (Forbidden(403, "users is forbidden"), "Permission denied by the cluster."),
         (NotFound(404, "users not found"), "No user alice found."),
-        (Conflict(409, "the object has been modified"), "another one has taken its name"),
-        (Unavailable("connection refused"), "may or may not be done"),
+        (
+            Conflict(409, "the object has been modified"),
+            "replaced by another object with the same name",
+        ),
+        (Unavailable("connection refused"), "may or may not have been applied"),
         (ServerError(500, "strconv.ParseUint"), "The cluster rejected the request."),
     ],
 )
@@ -363,7 +366,7 @@ async def test_actions_require_the_uid_of_the_user(
     await alice.login("alice")
     answer = await act(admin, what, uid="an-older-one")
     assert answer.status_code == 422
-    assert "another one has taken its name" in answer.content.decode()
+    assert "replaced by another object with the same name" in answer.content.decode()
     assert stored(runtime) == user("alice", password=HASH)
     assert await is_in(alice)
     for uid in ("", "x" * 200, "a\nb"):
@@ -394,7 +397,7 @@ async def test_a_refused_action_names_the_missing_permission(browser: Browser) -
     await browser.login("bob")
     answer = await act(browser, "disable")
     assert answer.status_code == 403
-    assert "You may not list users" in answer.content.decode()
+    assert "You don't have permission to list users" in answer.content.decode()
     assert (await act(browser, "disable", Accept="application/json")).json()["code"] == 403
     assert not await AuditRecord.objects.filter(resource=USERS.resource).aexists()
 

@@ -76,8 +76,8 @@ async def test_setup_requires_a_valid_code(browser: Browser, clock: MovableClock
     assert 'src="data:image/svg+xml' in page.content.decode()
     for fields, text in (
         ({"current": "wrong", "code": "000000"}, "The current password is incorrect."),
-        ({"current": PASSWORD, "code": "000000"}, "This is not the present code."),
-        ({"current": PASSWORD}, "This is not the present code."),
+        ({"current": PASSWORD, "code": "000000"}, "Incorrect code."),
+        ({"current": PASSWORD}, "Incorrect code."),
     ):
         answer = await browser.post(OWN, fields)
         assert answer.status_code == 400 and text in answer.content.decode()
@@ -261,7 +261,7 @@ async def test_wrong_codes_lock_the_user_despite_a_correct_password(
     browser = await owing()
     answer = await show(browser, alice.app.code())
     assert answer.status_code == 429
-    assert "There were too many failed attempts." in answer.content.decode()
+    assert "Too many failed attempts." in answer.content.decode()
     clock.move(minutes=11)
     assert (await show(await owing(), alice.app.code())).status_code == 302
 

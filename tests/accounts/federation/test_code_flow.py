@@ -159,7 +159,7 @@ async def test_disabled_users_are_refused(
     console.put(USERS, linked("known", "Jane", state=state))
     answer = await log_in(browser, hub)
     assert answer.status_code == 403
-    assert "you may not log in here" in answer.content.decode()
+    assert "permission to sign in to this console" in answer.content.decode()
     assert await accounts_in() == []
     assert await reasons() == [(403, state)]
 
@@ -264,7 +264,7 @@ async def test_malformed_callbacks_are_refused(
     state = hub.authorize(await out(browser), "c1")
     answer = await browser.get(f"{BACK}?{query_string.format(state=state)}")
     assert (answer.status_code, browser.key) == (400, None)
-    assert "did not succeed" in answer.content.decode()
+    assert "Could not sign in" in answer.content.decode()
     # Each sign-in attempt gets one callback.
     assert browser.client.cookies["__Host-quarterdeck-login"].value == ""
 

@@ -359,7 +359,7 @@ async def test_a_locked_user_is_refused_without_an_ldap_bind(
     answer = await through(browser, "jane")
     assert (answer.status_code, browser.key) == (429, None)
     assert 0 < int(answer["Retry-After"]) <= DEFAULTS.duration.total_seconds()
-    assert "too many failed attempts" in answer.content.decode()
+    assert "Too many failed attempts" in answer.content.decode()
     assert company.log().count("BIND") == before
     # A local user with this name is a different user.
     assert (await Browser().login("alice")).status_code == 302

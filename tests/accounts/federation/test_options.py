@@ -299,7 +299,7 @@ async def test_other_users_do_not_see_providers(browser: Browser, providers: Pro
 async def test_the_page_without_providers(browser: Browser, providers: Providers) -> None:
     await browser.login("admin")
     answer = await browser.get("/access/providers")
-    assert answer.status_code == 200 and "no identity providers" in answer.content.decode()
+    assert answer.status_code == 200 and "No identity providers" in answer.content.decode()
 
 
 async def test_the_sign_in_page_shows_only_provider_names(

@@ -302,4 +302,4 @@ async def test_the_number_of_tokens_is_limited(
     await make(admin, "one")
     await make(admin, "two")
     answer = await admin.post("/account/tokens", {"name": "three", "scope": "full", "days": "7"})
-    assert answer.status_code == 400 and "too many tokens" in answer.content.decode()
+    assert answer.status_code == 400 and "maximum number of tokens" in answer.content.decode()

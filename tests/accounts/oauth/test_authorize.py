@@ -129,7 +129,7 @@ async def test_max_age_is_enforced_at_the_time_of_consent(
 ) -> None:
     """The consent page can stay open in the browser."""
     page = (await alice.get(authorize_url(prompt="consent", max_age="60")))["Location"]
-    assert "asks for access" in (await alice.get(page)).content.decode()
+    assert "requests access" in (await alice.get(page)).content.decode()
     clock.move(seconds=100)
     answer = await alice.post(page, {"decision": "allow"})
     assert "error=login_required" in answer.content.decode()

@@ -95,7 +95,7 @@ def test_any_replica_shows_stops_and_continues_a_drain(world: World, site: Site)
     site.does(0, "drain", minutes="5")
     site.says(1, *blocked)
     with world.serving[0].killed():
-        site.says(1, "Draining was interrupted", "0 of 1")
+        site.says(1, "Drain interrupted", "0 of 1")
         site.does(1, "resume-drain")
         site.says(1, *blocked)
     site.says(0, *blocked)

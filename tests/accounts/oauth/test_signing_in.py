@@ -123,7 +123,7 @@ async def test_a_foreign_application_needs_consent(alice: Browser) -> None:
     text = page.content.decode()
     assert page.status_code == 200
     assert "other" in text and "alice" in text and OTHER in text
-    assert "know your name" in text and "do everything" not in text
+    assert "read your username" in text and "do everything" not in text
     assert await AuthorizationCode.objects.acount() == 0
     done = await alice.post(url, {"decision": "allow"})
     where = re.search(r'content="0;url=([^"]+)"', done.content.decode())
@@ -155,7 +155,7 @@ async def test_consent_requires_a_csrf_token(alice: Browser) -> None:
 async def test_prompt_consent_shows_the_consent_page(alice: Browser) -> None:
     answer = await alice.get(authorize_url(prompt="consent"))
     assert answer["Location"].startswith("/oauth/authorize/confirm?")
-    assert "asks for access" in (await alice.get(answer["Location"])).content.decode()
+    assert "requests access" in (await alice.get(answer["Location"])).content.decode()
 
 
 async def test_a_token_with_the_openid_scope_only_has_no_api_access(

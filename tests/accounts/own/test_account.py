@@ -71,7 +71,7 @@ async def test_open_ports_of_the_user_are_listed_and_closed(alice: Browser) -> N
         answer = await alice.post(ACCOUNT + "/ports/close", {"port": label})
         assert (answer.status_code, answer["Location"]) == (302, f"{ACCOUNT}#ports")
     text = (await alice.get(ACCOUNT)).content.decode()
-    assert "Port closed." in text and text.count("no such open port any more") == 3
+    assert "Port closed." in text and text.count("no longer open") == 3
     assert 'id="ports"' not in text
     assert [one.owner.account for one in await asyncio.to_thread(open_ports)] == ["bob"]
     row = await AuditRecord.objects.filter(verb="close").select_related("outcome").aget()
@@ -229,7 +229,7 @@ async def test_the_history_contains_only_the_own_sign_ins(
 
 async def test_missing_login_records_are_reported(alice: Browser, runtime: StaticRuntime) -> None:
     runtime._informers[LOGIN_RECORDS] = Informer(LOGIN_RECORDS, DECODERS[LOGIN_RECORDS])
-    assert "have not arrived" in (await alice.get(ACCOUNT)).content.decode()
+    assert "have not been loaded" in (await alice.get(ACCOUNT)).content.decode()
 
 
 # Sessions.

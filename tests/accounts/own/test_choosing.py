@@ -147,9 +147,9 @@ WRONG: list[tuple[dict[str, str], str]] = [
         "The new password must be different from the current password.",
     ),
     ({"password": "Short1", "again": "Short1"}, "Use 8 to 64 characters."),
-    ({"password": "Password1", "again": "Password1"}, "passwords that many people use"),
-    ({"password": "Admin-12345", "again": "Admin-12345"}, "too much like the name"),
-    ({"password": "lowercase1", "again": "lowercase1"}, "an upper-case letter"),
+    ({"password": "Password1", "again": "Password1"}, "password is too common"),
+    ({"password": "Admin-12345", "again": "Admin-12345"}, "too similar to the username"),
+    ({"password": "lowercase1", "again": "lowercase1"}, "an uppercase letter"),
     ({"password": "Aa1" + "é" * 40, "again": "Aa1" + "é" * 40}, "at most 72 bytes"),
     ({"password": HASH, "again": HASH}, ""),
     ({"password": "", "again": ""}, "Use 8 to 64 characters."),
@@ -182,7 +182,7 @@ async def test_wrong_current_passwords_count_as_failed_attempts(pending: Browser
         assert (await choose(pending, "wrong")).status_code == 400
     answer = await choose(pending)
     assert answer.status_code == 400
-    assert "too many failed attempts" in answer.content.decode()
+    assert "Too many failed attempts" in answer.content.decode()
     assert (await Browser().login("admin")).status_code == 429
 
 

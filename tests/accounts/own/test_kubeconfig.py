@@ -104,7 +104,7 @@ async def test_the_first_request_is_recorded_for_the_controllers(
 ) -> None:
     answer = await alice.post(PATH)
     assert (answer.status_code, answer["Location"]) == (302, "/account#kubeconfig")
-    assert "The certificate is not there yet" in (await alice.get("/account")).content.decode()
+    assert "The certificate is not ready yet" in (await alice.get("/account")).content.decode()
     found = runtime.console.of(USERS)["alice"]["metadata"]["annotations"]
     assert found[ASKED_ANNOTATION] == "true"
 
@@ -142,7 +142,7 @@ async def test_missing_permissions_of_the_console_are_reported(
 
     monkeypatch.setattr(runtime.console, "get", refuse)
     assert (await alice.post(PATH)).status_code == 302
-    assert "cannot be made at this moment" in (await alice.get("/account")).content.decode()
+    assert "Could not create the kubeconfig" in (await alice.get("/account")).content.decode()
 
 
 async def test_the_download_requires_a_session_and_post(browser: Browser) -> None:
@@ -159,4 +159,7 @@ async def test_the_page_shows_the_lifetime(
 ) -> None:
     assert settings.KUBECONFIG_HOURS == 24
     settings.KUBECONFIG_HOURS = hours
-    assert f"It counts for {text} at most" in (await alice.get("/account")).content.decode()
+    assert (
+        f"The certificate is valid for at most {text} at most"
+        in (await alice.get("/account")).content.decode()
+    )

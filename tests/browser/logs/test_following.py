@@ -205,7 +205,7 @@ def test_dropped_old_lines_are_reported(page: Page, start: StartPod, apart: None
     page.add_init_script(_MULTIPLIES)
     page.goto(start("multiplies", **{RATE_ANNOTATION: "1000"}))
     state = page.locator("[data-log-state]")
-    expect(state).to_have_text(re.compile(r"\d,000 older lines are no longer on this page"))
+    expect(state).to_have_text(re.compile(r"\d,000 older lines were removed from this page"))
     held = last_time(page)
     eventually(lambda: last_time(page) > held, "new lines")
 
@@ -261,7 +261,7 @@ def test_a_log_reconnects_after_an_error_without_close(
     page: Page, start: StartPod, apart: None
 ) -> None:
     """The console sent an error and disappeared before it could close the socket."""
-    words, sockets = "The cluster does not answer.", list[WebSocketRoute]()
+    words, sockets = "The cluster is not responding.", list[WebSocketRoute]()
 
     def break_once(socket: WebSocketRoute) -> None:
         sockets.append(socket)

@@ -114,7 +114,7 @@ def test_the_exit_code_is_shown_and_a_new_shell_is_offered(
     run(page, "exit 7")
     expect(page.locator("[data-terminal-state]")).to_have_text("The shell exited with code 7.")
     # The previous output remains, and the message follows it.
-    shows(page, re.compile("=21=.*The shell has ended with exit code 7"))
+    shows(page, re.compile("=21=.*The shell exited with code 7"))
     # Input does not wait for the new shell: this text is typed before it can be ready.
     page.evaluate(NEW_SHELL, "echo =$((6 * 7))=")
     page.keyboard.press("Enter")
@@ -206,7 +206,7 @@ def test_input_and_output_resume_after_a_disconnect(page: Page, fake_shell: Fake
     shows(page, "hello")
     assert fake_shell.cut() == {"begin": "en", "id": "one", "at": 6}
     expect(state).to_have_text("Connection lost. The shell keeps running for one minute.")
-    expect(page.locator("#announce")).to_have_text(re.compile("The connection was lost."))
+    expect(page.locator("#announce")).to_have_text(re.compile("Connection lost."))
     page.keyboard.type("x")
     # The server received one byte more than it has acknowledged.
     fake_shell.begin(6, 2)
@@ -332,8 +332,8 @@ def test_terminal_errors_are_explained(page: Page, fake_shell: FakeShell) -> Non
     assert fake_shell.greeted(10) == {"begin": "en"}
     fake_shell.begin(new=True, id="three")
     page.evaluate("sessionStorage['terminal:page:/another'] = '{}'")
-    fake_shell.say(error={"code": 401, "message": "Log in again."})
-    expect(state).to_have_text("Log in again.")
+    fake_shell.say(error={"code": 401, "message": "Sign in again."})
+    expect(state).to_have_text("Sign in again.")
     assert page.evaluate("sessionStorage['terminal:page:/another']") is None
     page.reload()
     assert fake_shell.greeted(11) == {"begin": "en"}
@@ -609,7 +609,7 @@ def test_the_kubectl_command_is_shown_without_scripts(
     context = browser.new_context(java_script_enabled=False, storage_state=state)
     plain = context.new_page()
     plain.goto(address)
-    expect(plain.get_by_text("A terminal needs JavaScript.")).to_be_visible()
+    expect(plain.get_by_text("The terminal requires JavaScript.")).to_be_visible()
     expect(plain.get_by_text("kubectl exec -it shells -c app -n default -- sh")).to_be_visible()
     expect(plain.locator(".tty")).to_be_hidden()
     context.close()

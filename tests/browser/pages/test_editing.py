@@ -47,7 +47,7 @@ def test_typed_text_is_kept_as_a_draft(console: Console, page: Page) -> None:
     assert "blue" in text_of(page)
     expect(page.get_by_text("You have a draft")).to_be_visible()
     page.get_by_role("link", name="Continue the draft").click()
-    expect(page.get_by_text("This is your draft of")).to_be_visible()
+    expect(page.get_by_text("This is your draft from")).to_be_visible()
     assert "green" in text_of(page)
     # A draft is also saved if the window is closed while the user is still typing.
     page.evaluate("window.setTimeout = () => 0")

@@ -49,7 +49,7 @@ def test_a_user_is_found_by_a_part_of_the_name(
         console.kubectl("apply", "-f", "-", input=json.dumps(item))
     eventually(
         lambda: console.kubectl("get", f"workspaceroles.{IAM}", "-o", "name").count("guests-") == 4,
-        "the workspace's roles",
+        "Only members of this workspace",
     )
     page = phone.new_page()
     enter(page, console, "admin", INVITE)
@@ -64,5 +64,7 @@ def test_a_user_is_found_by_a_part_of_the_name(
     page.fill("#find", "zzz")
     if not scripts:
         page.get_by_role("button", name="Find", exact=True).click()
-    words = "仍可在下方输入完整的用户名" if scripts else "You can still type the whole name below"
+    words = (
+        "仍可在下方输入完整的用户名" if scripts else "You can still enter the full username below"
+    )
     expect(page.locator("#found")).to_contain_text(words)

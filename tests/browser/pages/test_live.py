@@ -447,11 +447,11 @@ def test_the_reason_of_a_failed_load_is_shown(console: Console, page: Page) -> N
     toast = page.locator(".toast")
     for fail, why in (
         (refuse, "The console answered 503."),
-        (drop, "The console does not answer."),
+        (drop, "The console is not responding."),
     ):
         page.route("**/pods?*q=*", fail, times=1)
         page.locator("#q").fill(why)
-        expect(toast).to_contain_text(f"The list was not loaded. {why}")
+        expect(toast).to_contain_text(f"Could not load the list. {why}")
         toast.get_by_role("button", name="Dismiss").click()
         expect(toast).to_have_count(0)
 

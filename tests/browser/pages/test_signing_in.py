@@ -126,7 +126,7 @@ def test_signing_in_requires_the_second_factor(
             fits(again)
             again.fill("#factor-code", "000000")
             again.click("button.primary")
-            expect(again.get_by_text("This code is wrong").first).to_be_visible()
+            expect(again.get_by_text("The code is incorrect").first).to_be_visible()
             # A code is valid once, so the code of the next time step is used in advance.
             again.fill("#factor-code", code_of(key, later=1))
             again.click("button.primary")

@@ -92,7 +92,7 @@ def test_a_workspace_administrator_can_do_all_tasks(
     )
     eventually(
         lambda: console.kubectl("get", f"workspaceroles.{IAM}", "-o", "name").count("acme-") == 4,
-        "the workspace's roles",
+        "Only members of this workspace",
     )
     enter(page, console, "ann", "/workspaces")
     page.get_by_role("link", name="acme", exact=True).click()
@@ -122,7 +122,7 @@ def test_a_workspace_administrator_can_do_all_tasks(
     tabs.get_by_role("link", name="Quota", exact=True).click()
     expect(page.locator("main")).to_contain_text("1 of 4")
     page.goto(f"{console.url}/workspaces/acme/projects/acme-shop")
-    expect(page.locator("main")).to_contain_text("The quota is reached")
+    expect(page.locator("main")).to_contain_text("Quota reached")
     for arguments in (("get", "ns"), ("create", "ns", "own"), ("get", "pods", "-n", "default")):
         assert "orbidden" in refused(console, *arguments)
 

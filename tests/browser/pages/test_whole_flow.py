@@ -101,7 +101,7 @@ def test_signing_in_through_a_provider_with_a_selected_name(
     expect(page.locator("#email")).to_have_value(f"{there}@example.com")
     page.fill("#name", "admin")
     page.get_by_role("button", name="Go on").click()
-    expect(page.get_by_role("alert")).to_contain_text("Choose another one")
+    expect(page.get_by_role("alert")).to_contain_text("Choose another name")
     page.fill("#name", here)
     page.get_by_role("button", name="Go on").click()
     expect(page).to_have_url(console.url + "/account")

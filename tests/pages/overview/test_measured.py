@@ -18,8 +18,11 @@ from tests.views.cast import CAST
 from tests.views.conftest import ClientAs
 
 NOTES: list[tuple[Measuring, str]] = [
-    (Measuring(nodes=NotFound(404, ""), pods=NotFound(404, "")), "has no metrics-server"),
-    (Measuring(nodes=Forbidden(403, ""), pods=Forbidden(403, "")), "may not read what is used"),
+    (Measuring(nodes=NotFound(404, ""), pods=NotFound(404, "")), "metrics-server is not installed"),
+    (
+        Measuring(nodes=Forbidden(403, ""), pods=Forbidden(403, "")),
+        "does not have permission to read resource usage",
+    ),
     (Measuring(nodes=Unavailable("slow"), pods=Unavailable("slow")), "does not answer"),
     (Measuring(nodes=b"<html>", pods=b"<html>"), "could not be decoded"),
 ]
@@ -55,7 +58,7 @@ async def test_overview_shows_usage_of_cluster_and_project(
     assert "<figure" not in html
     await runtime.usage.take()
     html = await page(client_as, CLUSTER)
-    assert "CPU used in the last 1h: 1.2 now, 1.2 at most" in html
+    assert "CPU usage in the last 1h: 1.2 now, peak 1.2" in html
 
 
 @MEASURED
@@ -104,7 +107,7 @@ async def test_overview_shows_longer_history_with_prometheus(
     assert 'href="?range=1d"' in await page(client_as, CLUSTER)
     assert known.asked == []
     html = await page(client_as, f"{CLUSTER}?range=1d")
-    assert "CPU used in the last 1d: 1 now, 1 at most" in html
+    assert "CPU usage in the last 1d: 1 now, peak 1" in html
     assert "1d ago" in html
     await page(client_as, f"{CLUSTER}?range=7d", "alice")
     assert known.asked == [(None, 86_400), (frozenset({"team-a"}), 7 * 86_400)]

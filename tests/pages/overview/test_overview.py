@@ -94,7 +94,7 @@ async def test_attention_list_is_sorted_by_severity(client_as: ClientAs) -> None
     expected = [
         "Not ready node-3 node KubeletNotReady",
         "Crash loop web-2 pod · shop Container app keeps ending",
-        "Image pull failed api-1 pod · team-a The image of container app cannot be fetched",
+        "Image pull failed api-1 pod · team-a Could not pull the image of container app",
         "Stuck rollout web deployment · shop ProgressDeadlineExceeded",
         "Failed import job · team-a BackoffLimitExceeded",
         "Waiting data persistent volume claim · shop",

@@ -112,6 +112,6 @@ def test_long_values_and_many_keys_are_truncated() -> None:
         world({types.CONFIG_MAPS: [found]}), types.CONFIG_MAPS, Key("shop", "web-conf")
     )
     html = drawn(subject, DataPanel())
-    assert html.count("This is its beginning.") == MOST
+    assert html.count("Showing only the beginning.") == MOST
     assert "x" * (LONGEST + 1) not in html
     assert "and 2 more" in html

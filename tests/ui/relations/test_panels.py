@@ -91,7 +91,7 @@ def test_unused_is_stated_only_if_all_referrers_are_visible(shop: World) -> None
     assert says not in drawn(subject_of(informers, gvr, Key("shop", "lonely"), tenant))
     alone = {gvr: informers[gvr]}
     html = drawn(subject_of(alone, gvr, Key("shop", "lonely")))
-    assert says not in html and "No use of it is in sight" in html
+    assert says not in html and "No references found. Some resource types are hidden" in html
 
 
 def test_used_by_lists_the_worst_status_first(shop: World) -> None:

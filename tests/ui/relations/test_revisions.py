@@ -115,7 +115,7 @@ def test_missing_revisions_are_reported() -> None:
 def test_unsynced_revisions_are_reported_as_loading() -> None:
     informers = world(everything())
     own = {types.DEPLOYMENTS: informers[types.DEPLOYMENTS]}
-    assert "have not arrived yet" in shown(own)
+    assert "still loading" in shown(own)
 
 
 @pytest.mark.parametrize(

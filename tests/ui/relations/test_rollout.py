@@ -80,7 +80,7 @@ def test_progress_bars_and_reasons_of_waiting_pods_are_shown() -> None:
 def test_pods_with_different_problems_are_listed_separately() -> None:
     crashing = a_pod("web-3-ccccc", owner="web-3", waiting="CrashLoopBackOff")
     text = shown(rolling(unscheduled("web-3-aaaaa"), crashing))
-    assert "not enough CPU" in text and "keeps ending" in text and "more" not in text
+    assert "not enough CPU" in text and "in a crash loop" in text and "more" not in text
 
 
 def test_finished_rollout_is_one_line() -> None:
@@ -129,7 +129,7 @@ def test_diagnosis_is_the_most_frequent_problem_of_the_pods() -> None:
         return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html)).strip()
 
     pods = [unscheduled("web-3-a"), unscheduled("web-3-b"), a_pod("web-3-c", owner="web-3")]
-    assert said(rolling(*pods)).startswith("2 pods: None of the 3 nodes can take it: ")
+    assert said(rolling(*pods)).startswith("2 pods: None of the 3 nodes can run this pod: ")
     assert "2 pods" not in said(rolling(*pods, updated=5, ready=5))
     with override("zh-hans"):
         html = drawn(subject_of(rolling(*pods), types.DEPLOYMENTS, WEB), cause)
