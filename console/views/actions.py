@@ -66,6 +66,8 @@ MAX_UID = 128
 REVIEW, EDIT, SAVE = "review", "edit", "save"
 #: Form fields that don't belong to the action's form.
 _OF_THE_PAGE = frozenset({"csrfmiddlewaretoken", "uid", "step"})
+#: Errors of an action that `failure_text` describes.
+FAILURES = (Denied, NotLoaded, Refused, ApiError, AuditUnavailable)
 #: Seconds to wait for an object of a kind that isn't cached yet.
 FIND_WAIT = 2.0
 
@@ -202,12 +204,8 @@ async def run_as_user(
         try:
             check_action(kind, other, access, other_key)
             await run_as_user(request, kind, other, other_key, access, other_uid)
-        except Denied as error:
-            return denied_text(error, kind.nouns)
-        except (NotLoaded, Refused) as error:
-            return str(error)
-        except (ApiError, AuditUnavailable) as error:
-            return refusal_text(error)
+        except FAILURES as error:
+            return failure_text(error, kind)
         return ""
 
     async with record(recorded) as recording:
@@ -217,6 +215,13 @@ async def run_as_user(
     if before is not None:
         await record_action_change(context, recorded, before)
     return outcome
+
+
+def failure_text(error: Exception, kind: ResourceKind) -> str:
+    """Return why an action on an object of `kind` failed. `error` is one of `FAILURES`."""
+    if isinstance(error, Denied):
+        return denied_text(error, kind.nouns)
+    return refusal_text(error) if isinstance(error, problems.Problem) else str(error)
 
 
 def refusal_text(error: problems.Problem) -> str:
