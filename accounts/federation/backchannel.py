@@ -25,7 +25,7 @@ from accounts.providers.base import (
     Unreachable,
 )
 from accounts.providers.options import read_current_providers
-from console.audit.trail import SESSION_RESOURCE, record, request_action
+from console.audit.trail import record_session
 from console.kube.host_runtime import get_runtime
 
 log = logging.getLogger(__name__)
@@ -71,8 +71,7 @@ async def callback_logout(request: HttpRequest, name: str) -> HttpResponse:
 
 
 async def _end(request: HttpRequest, name: str, ended: EndedSessions) -> HttpResponse:
-    action = request_action(request, "logout", SESSION_RESOURCE, subresource=name, actor="")
-    async with record(action) as recording:
+    async with record_session(request, "logout", name, actor="") as recording:
         users = await sync_to_async(end_sessions)(name, ended, base.clock.now())
         if users is None:
             recording.set_outcome(400, "TokenReused")

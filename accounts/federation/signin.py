@@ -51,13 +51,7 @@ from accounts.signin.session_settings import ABSOLUTE_LIFETIME
 from accounts.signin.sessions import next_page_url
 from accounts.time import now
 from accounts.users.directory import UsersNotCached
-from console.audit.trail import (
-    SESSION_RESOURCE,
-    AuditAction,
-    AuditUnavailable,
-    record,
-    request_action,
-)
+from console.audit.trail import AuditUnavailable, record_request, record_session
 from console.kube.errors import ApiError
 from console.kube.gvr import USERS
 from console.kube.projections import User
@@ -144,8 +138,7 @@ async def create_user(
     if not await sync_to_async(onetime.use)(MAKING, who, now, now + _ARRIVED):
         raise UserNotCached
     try:
-        action = request_action(request, "create", USERS, name=name, actor=name)
-        async with record(action):
+        async with record_request(request, "create", USERS, name=name, actor=name):
             return await create_linked_user(entry.name, person, name, email)
     except (NameOrEmailTaken, ApiError):
         await sync_to_async(onetime.release)(MAKING, who)
@@ -161,7 +154,7 @@ async def start_user_session(
             request, entry, 403, user.state or "Deleted", next_url=next_url, actor=user.name
         )
     now = base.clock.now()
-    async with record(login_action(request, entry, user.name)):
+    async with record_session(request, "login", entry.name, actor=user.name):
         # A provider that authenticates by redirect is responsible for the second factor.
         vouched = sessions.ELSEWHERE if isinstance(entry.provider, RedirectProvider) else ""
         origin = origin_of(request)
@@ -224,11 +217,6 @@ def handle_errors(view: View) -> View:
 # the audit trail.
 
 
-def login_action(request: HttpRequest, entry: Entry, actor: str) -> AuditAction:
-    """Return the audit action. `actor` is the name of the User, or "" if no User was found."""
-    return request_action(request, "login", SESSION_RESOURCE, subresource=entry.name, actor=actor)
-
-
 async def reject_sign_in(
     request: HttpRequest,
     entry: Entry,
@@ -240,7 +228,7 @@ async def reject_sign_in(
     username: str = "",
 ) -> HttpResponse:
     """Audit a rejected sign-in and render the sign-in page. Raise `AuditUnavailable`."""
-    async with record(login_action(request, entry, actor)) as recording:
+    async with record_session(request, "login", entry.name, actor=actor) as recording:
         recording.set_outcome(status, reason)
     text = str(_TEXTS[status]) % {"provider": entry.name}
     provider = entry.name if username else ""

@@ -21,7 +21,7 @@ from accounts.impersonation.state import (
 )
 from accounts.time import now
 from accounts.users.directory import users
-from console.audit.trail import record, request_action
+from console.audit.trail import record_request
 from console.kube.gvr import USERS, Key
 from console.ui.core.permissions import Denied
 from console.ui.core.requests import ConsoleRequest
@@ -55,7 +55,7 @@ async def begin(request: ConsoleRequest, name: str) -> HttpResponse:
         return _page(request, name)
     entry = users().store.get(Key("", name))
     uid = entry.projection.uid if entry is not None else ""
-    async with record(_action(request, "impersonate", name)):
+    async with record_request(request, "impersonate", PEOPLE, name=name):
         await request.session.aset(VIEWING, viewing_content(name, uid, now()))
     return HttpResponseRedirect(reverse("dashboard"))
 
@@ -69,7 +69,8 @@ async def confirm(request: ConsoleRequest) -> HttpResponse:
     if request.method != "POST":
         context = {"name": viewing.name, "who": request.account}
         return render(request, "accounts/impersonation/confirm.html", context)
-    async with record(_action(request, "impersonate", viewing.name, "changes")):
+    where = {"name": viewing.name, "subresource": "changes"}
+    async with record_request(request, "impersonate", PEOPLE, **where):
         kept: dict[str, Any] = await request.session.aget(VIEWING, {})
         await request.session.aset(VIEWING, {**kept, "writes": True})
     return HttpResponseRedirect(reverse("dashboard"))
@@ -80,7 +81,8 @@ async def end(request: ConsoleRequest) -> HttpResponse:
     viewing = _viewing(request)
     if viewing is None:
         return HttpResponseRedirect(reverse("dashboard"))
-    async with record(_action(request, "impersonate", viewing.name, "end")):
+    where = {"name": viewing.name, "subresource": "end"}
+    async with record_request(request, "impersonate", PEOPLE, **where):
         await request.session.apop(VIEWING, None)
     messages.success(request, _("You are using the console as yourself again."))
     return HttpResponseRedirect(user_url(viewing.name))
@@ -93,10 +95,6 @@ def _viewer(request: ConsoleRequest) -> Any:
 def _viewing(request: ConsoleRequest) -> Viewing | None:
     found: Viewing | None = getattr(request, "viewing", None)
     return found
-
-
-def _action(request: ConsoleRequest, verb: str, name: str, what: str = "") -> Any:
-    return request_action(request, verb, PEOPLE, name=name, subresource=what)
 
 
 def _problem(refusal: Refusal, name: str) -> str:

@@ -4,6 +4,7 @@ The encrypted secret is stored in the session until a correct code proves that t
 app has it. Only then is the factor enabled.
 """
 
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,7 +24,7 @@ from accounts.protection.revocation import notify_replicas
 from accounts.signin import sessions
 from accounts.signin.login_page import too_many
 from accounts.time import now
-from console.audit.trail import AuditAction, record, request_action
+from console.audit.trail import AuditEntry, record_request
 from console.encryption import DecryptionError, decrypt, encrypt
 from console.kube.gvr import USERS
 from console.kube.host_runtime import get_runtime
@@ -89,7 +90,7 @@ async def enable_factor(request: HttpRequest, user: User, form: ConsoleForm) -> 
     if ticket.wait is not None:
         form.add_error(None, too_many(ticket.wait))
         return []
-    async with record(factor_action(request, "create", user)) as recording:
+    async with record_factor(request, "create", user) as recording:
         codes = await sync_to_async(factors.enable)(
             user.name, user.uid, secret.value, form.cleaned_data["code"], moment
         )
@@ -108,10 +109,11 @@ async def enable_factor(request: HttpRequest, user: User, form: ConsoleForm) -> 
     return codes
 
 
-def factor_action(request: HttpRequest, verb: str, user: User) -> AuditAction:
-    return request_action(
-        request, verb, USERS, name=user.name, subresource="second-factor", actor=user.name
-    )
+def record_factor(
+    request: HttpRequest, verb: str, user: User
+) -> AbstractAsyncContextManager[AuditEntry]:
+    where = {"name": user.name, "subresource": "second-factor", "actor": user.name}
+    return record_request(request, verb, USERS, **where)
 
 
 def _read(sealed: Any) -> bytes | None:

@@ -23,7 +23,7 @@ from accounts.signin.next_url import safe_next_url
 from accounts.signin.sessions import Step, next_page_url
 from accounts.time import now
 from accounts.users.directory import UsersNotCached
-from console.audit.trail import SESSION_RESOURCE, AuditUnavailable, record, request_action
+from console.audit.trail import AuditUnavailable, record_session
 from console.kube.errors import ApiError
 from console.kube.projections import User
 from console.ui.core.requests import ConsoleRequest
@@ -68,10 +68,7 @@ async def _ask(request: ConsoleRequest, user: User, next_url: str) -> HttpRespon
 
 async def _show(request: ConsoleRequest, user: User, form: CodeForm) -> int:
     """Check the code and return the response status: 302 if sign-in is complete."""
-    action = request_action(
-        request, "login", SESSION_RESOURCE, subresource="second-factor", actor=user.name
-    )
-    async with record(action) as recording:
+    async with record_session(request, "login", "second-factor", actor=user.name) as recording:
         attempt = await second_step(request, user, form.cleaned_data["code"])
         if attempt.wait is not None:
             form.add_error(None, too_many(attempt.wait))

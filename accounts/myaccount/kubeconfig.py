@@ -18,7 +18,7 @@ from accounts.kubeconfigs.kubeconfig import ASKED_ANNOTATION, identity_of, remai
 from accounts.kubeconfigs.storage import KubeconfigStore, StoredKubeconfig
 from accounts.myaccount.own_user import own_name, own_user
 from accounts.time import now
-from console.audit.trail import record, request_action
+from console.audit.trail import record_request
 from console.kube.client import Endpoint
 from console.kube.errors import ApiError
 from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, USERS
@@ -37,9 +37,10 @@ PATIENCE, LOOK_EVERY = 8.0, 0.25
 async def kubeconfig(request: ConsoleRequest) -> HttpResponse:
     """Return the file, or redirect to the account page with an error message."""
     runtime, name, entry = get_runtime(), own_name(request), own_user(request)
-    action = request_action(request, "create", CERTIFICATE_SIGNING_REQUESTS, name=name)
     try:
-        async with record(action) as recording:
+        async with record_request(
+            request, "create", CERTIFICATE_SIGNING_REQUESTS, name=name
+        ) as recording:
             kept = await request_kubeconfig(runtime, entry, now())
             if kept is None:
                 recording.set_outcome(504, "Timeout")

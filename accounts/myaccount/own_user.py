@@ -12,7 +12,7 @@ from accounts.signin import sessions
 from accounts.time import now
 from accounts.users.directory import trusted_users, wait_for_version
 from accounts.users.states import Manifest
-from console.audit.trail import record, request_action
+from console.audit.trail import record_request
 from console.kube.client import ConsoleClient
 from console.kube.errors import ChangedConcurrently, Conflict, NotFound
 from console.kube.gvr import USERS, Key
@@ -51,8 +51,8 @@ async def update_own_user(request: ConsoleRequest, what: str, write: Write) -> N
     entry = own_user(request)
     name = entry.key.name
     client = get_runtime().console
-    action = request_action(request, "patch", USERS, name=name, subresource=what, actor=name)
-    async with record(action) as recording:
+    where = {"name": name, "subresource": what, "actor": name}
+    async with record_request(request, "patch", USERS, **where) as recording:
         user = await _read(client, entry)
         for _try in range(_TRIES):
             try:

@@ -14,13 +14,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts.mfa import factors
-from accounts.mfa.enrolment import CodeForm, EnrolmentForm, enable_factor, factor_action, secret_for
+from accounts.mfa.enrolment import CodeForm, EnrolmentForm, enable_factor, record_factor, secret_for
 from accounts.mfa.factors import check_code, has_factor
 from accounts.myaccount.own_user import own_user
 from accounts.myaccount.password import CurrentPasswordForm
 from accounts.oauth.options import options
 from accounts.signin.login_page import too_many
-from console.audit.trail import record
 from console.kube.projections import User
 from console.ui.core.requests import ConsoleRequest
 from console.ui.forms.forms import posted
@@ -88,13 +87,13 @@ async def _change(request: ConsoleRequest, user: User) -> HttpResponse:
 
 
 async def _renew(request: ConsoleRequest, user: User) -> HttpResponse:
-    async with record(factor_action(request, "update", user)):
+    async with record_factor(request, "update", user):
         codes = await sync_to_async(factors.renew_codes)(user.name, user.uid)
     return _codes_page(request, codes)
 
 
 async def _turn_off(request: ConsoleRequest, user: User) -> HttpResponse:
-    async with record(factor_action(request, "delete", user)):
+    async with record_factor(request, "delete", user):
         await sync_to_async(factors.disable)(user.name)
     messages.success(request, _("The second factor is turned off."))
     return HttpResponseRedirect(reverse("accounts:own:account") + "#factor")

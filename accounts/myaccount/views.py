@@ -27,7 +27,7 @@ from accounts.protection.records import history_of
 from accounts.protection.revocation import notify_replicas
 from accounts.signin.language import set_language
 from accounts.time import now
-from console.audit.trail import SESSION_RESOURCE, record, request_action
+from console.audit.trail import record_session
 from console.kube.host_runtime import get_runtime
 from console.kube.projections import User
 from console.kube.store import Entry
@@ -81,7 +81,7 @@ async def end_sessions(request: ConsoleRequest) -> HttpResponse:
     """End the session with the ID in the field `session`, or all other sessions if it is `others`."""
     name, given = own_name(request), request.POST.get("session", "")
     current = request.session.session_key
-    async with record(request_action(request, "delete", SESSION_RESOURCE)) as recording:
+    async with record_session(request, "delete") as recording:
         if given == OTHERS:
             ended = await sync_to_async(browser_sessions.end_all_sessions)(name, but=current)
         else:
@@ -156,8 +156,7 @@ async def make_token(request: ConsoleRequest) -> HttpResponse:
     entry = own_user(request)
     form, fresh = TokenForm(request.POST), ""
     if form.is_valid():
-        action = request_action(request, "create", SESSION_RESOURCE, subresource="api-token")
-        async with record(action) as recording:
+        async with record_session(request, "create", "api-token") as recording:
             try:
                 fresh = await sync_to_async(apitokens.create_token)(
                     holder_of(entry),
@@ -183,8 +182,7 @@ async def make_token(request: ConsoleRequest) -> HttpResponse:
 async def end_token(request: ConsoleRequest) -> HttpResponse:
     """Revoke the token with the ID in the field `token`."""
     name, given = own_name(request), request.POST.get("token", "")
-    action = request_action(request, "delete", SESSION_RESOURCE, subresource="api-token")
-    async with record(action) as recording:
+    async with record_session(request, "delete", "api-token") as recording:
         ended = is_id(given) and await sync_to_async(apitokens.revoke_token)(name, given)
         if not ended:
             recording.set_outcome(404, "NotFound")

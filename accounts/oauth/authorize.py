@@ -35,7 +35,7 @@ from accounts.protection.records import BASIC as BASIC_TYPE
 from accounts.signin.authenticate import authenticate
 from accounts.signin.sessions import SINCE
 from accounts.users.directory import UsersNotCached, trusted_users
-from console.audit.trail import SESSION_RESOURCE, AuditUnavailable, record, request_action
+from console.audit.trail import AuditUnavailable, record_session
 from console.kube.gvr import Key
 from console.ui.core.requests import ConsoleRequest
 from console.views.errors import error_page
@@ -127,10 +127,7 @@ async def _signed_in(request: HttpRequest) -> tuple[Holder, datetime] | None:
     if attempt.user is not None:
         entry = trusted_users().store.get(Key("", attempt.user.name))
     if entry is None:
-        action = request_action(
-            request, "login", SESSION_RESOURCE, subresource="code", actor=attempt.name
-        )
-        async with record(action) as recording:
+        async with record_session(request, "login", "code", actor=attempt.name) as recording:
             recording.set_outcome(401 if attempt.wait is None else 429, attempt.reason)
         raise _unauthorized() if attempt.wait is None else too_many(attempt.wait)
     return holder_of(entry), endpoint.clock.now()
@@ -184,11 +181,8 @@ async def _grant(
     since: datetime,
 ) -> str:
     """Return the redirect URL with a new code."""
-    action = request_action(
-        request, "authorize", SESSION_RESOURCE,
-        name=asked.client.name, subresource="code", actor=holder.user.name,
-    )  # fmt: skip
-    async with record(action):
+    who = holder.user.name
+    async with record_session(request, "authorize", "code", name=asked.client.name, actor=who):
         code = await sync_to_async(grants.make_code)(
             holder, asked.client, wanted.terms, since, endpoint.clock.now()
         )

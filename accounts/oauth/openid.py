@@ -19,7 +19,7 @@ from accounts.oauth.endpoint import Fields, client_of, form_of, query_of, requir
 from accounts.oauth.errors import invalid_request, json_response
 from accounts.oauth.grants import user_claims
 from accounts.oauth.options import options
-from console.audit.trail import SESSION_RESOURCE, record, request_action
+from console.audit.trail import record_session
 
 
 @endpoint.endpoint("GET", "HEAD")
@@ -95,8 +95,7 @@ async def logout(request: HttpRequest) -> HttpResponse:
     fields = query_of(request) if request.method == "GET" else form_of(request)
     where = _where_next(grant, fields)
     name = bearer.holder.user.name
-    action = request_action(request, "logout", SESSION_RESOURCE, subresource="token", actor=name)
-    async with record(action):
+    async with record_session(request, "logout", "token", actor=name):
         await sync_to_async(grants.end_user)(name, "Logout", endpoint.clock.now())
     return json_response({"message": "success"}) if where is None else HttpResponseRedirect(where)
 
@@ -112,15 +111,7 @@ async def revoke(request: HttpRequest) -> HttpResponse:
     client = client_of(request, fields)
     grant = await _grant_of(required(fields, "token"), client)
     if grant is not None:
-        action = request_action(
-            request,
-            "revoke",
-            SESSION_RESOURCE,
-            name=client.name,
-            subresource="token",
-            actor=grant.user,
-        )
-        async with record(action):
+        async with record_session(request, "revoke", "token", name=client.name, actor=grant.user):
             await sync_to_async(_end)(grant)
     return json_response({})
 

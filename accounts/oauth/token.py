@@ -22,7 +22,7 @@ from accounts.oauth.grants import Issued, RejectedGrant
 from accounts.oauth.holders import Holder, holder_of
 from accounts.signin.authenticate import MAX_NAME, NO_CODE, NOT_SET_UP, WRONG_CODE, authenticate
 from accounts.users.directory import find_user, trusted_users
-from console.audit.trail import SESSION_RESOURCE, AuditAction, record, request_action
+from console.audit.trail import record_session
 
 #: Grant types by request parameter. `code` is KubeSphere's name for the authorization code grant.
 GRANTS = {PASSWORD: PASSWORD, REFRESH: REFRESH, CODE: CODE, "code": CODE}
@@ -87,7 +87,7 @@ async def _client(request: HttpRequest, fields: Fields) -> Client:
         return client_of(request, fields)
     except OAuthError as error:
         if error.error == "invalid_client":
-            async with record(_action(request, "login", None, "")) as entry:
+            async with record_session(request, "login", "token", actor="") as entry:
                 entry.set_outcome(401, "InvalidClient")
         raise
 
@@ -99,7 +99,9 @@ async def _password(request: HttpRequest, client: Client, fields: Fields) -> Iss
     # tokens are invalid.
     before = _holder(username)
     attempt = await authenticate(request, username, password, code=fields.get("totp", ""))
-    async with record(_action(request, "login", client, attempt.name)) as entry:
+    async with record_session(
+        request, "login", "token", name=client.name, actor=attempt.name
+    ) as entry:
         if attempt.user is None or before is None or before.user.uid != attempt.user.uid:
             code = 400 if attempt.wait is None else 429
             entry.set_outcome(code, attempt.reason or "UserEnded")
@@ -120,7 +122,9 @@ async def _refresh(request: HttpRequest, client: Client, fields: Fields) -> Issu
     if grant is None:
         raise invalid_grant(_WRONG_TOKEN)
     scope = clients.narrowed_scopes(fields.get("scope", ""), grant.scope)
-    async with record(_action(request, "refresh", client, grant.user)) as entry:
+    async with record_session(
+        request, "refresh", "token", name=client.name, actor=grant.user
+    ) as entry:
         found = await sync_to_async(grants.use_refresh)(given, client, scope, endpoint.clock.now())
         if isinstance(found, RejectedGrant):
             entry.set_outcome(400, found.reason)
@@ -133,7 +137,7 @@ async def _code(request: HttpRequest, client: Client, fields: Fields) -> Issued:
     if client.is_public and not challenge:
         raise invalid_request("code_verifier is missing.")
     user = await sync_to_async(grants.user_of_code)(code, client)
-    async with record(_action(request, "login", client, user)) as entry:
+    async with record_session(request, "login", "token", name=client.name, actor=user) as entry:
         found = await sync_to_async(grants.use_code)(
             code, client, redirect_uri, challenge, endpoint.clock.now()
         )
@@ -160,10 +164,3 @@ def _issued(found: Issued | RejectedGrant) -> Issued:
     if isinstance(found, RejectedGrant):
         raise invalid_grant(_WRONG_TOKEN)
     return found
-
-
-def _action(request: HttpRequest, verb: str, client: Client | None, actor: str) -> AuditAction:
-    name = client.name if client is not None else ""
-    return request_action(
-        request, verb, SESSION_RESOURCE, name=name, subresource="token", actor=actor
-    )

@@ -1,7 +1,6 @@
 """Writes the audit trail.
 
-    action = request_action(request, "delete", PODS, namespace="shop", name="web-1")
-    async with record(action) as entry:
+    async with record_request(request, "delete", PODS, namespace="shop", name="web-1") as entry:
         await client.delete(PODS, namespace="shop", name="web-1", audit_id=entry.audit_id)
 
 Guarantees: the record is committed before the block runs. If it can't be written, the block
@@ -18,7 +17,7 @@ import logging
 import sys
 import uuid
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, ClassVar
@@ -166,6 +165,20 @@ async def record(action: AuditAction) -> AsyncIterator[AuditEntry]:
         raise
     finally:
         await sync_to_async(_finish)(row, recording)
+
+
+def record_request(
+    request: HttpRequest, verb: str, gvr: GVR, **where: Any
+) -> AbstractAsyncContextManager[AuditEntry]:
+    """Record the action of a request, as `record` does. `where` is passed to `request_action`."""
+    return record(request_action(request, verb, gvr, **where))
+
+
+def record_session(
+    request: HttpRequest, verb: str, subresource: str = "", **where: Any
+) -> AbstractAsyncContextManager[AuditEntry]:
+    """Record an action on sessions or tokens, like `record_request`."""
+    return record_request(request, verb, SESSION_RESOURCE, subresource=subresource, **where)
 
 
 def _insert(action: AuditAction, audit_id: str) -> AuditRecord:

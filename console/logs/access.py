@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
@@ -62,23 +62,18 @@ def log_error_text(error: ApiError) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LogViewer:
-    """The user who reads the logs. `recorded` returns the audit event for the log of a pod."""
+    """The user who reads the logs. `recorded` is the audit event without the pod."""
 
     cluster: Cluster
     account: str
     presence: UserSession
-    recorded: Callable[[Key], Recorded]
+    recorded: Recorded
 
     @classmethod
     def of(cls, request: ConsoleRequest) -> "LogViewer":
         if request.presence is None or request.account is None:
             raise PermissionDenied
-
-        def recorded(key: Key) -> Recorded:
-            return request_action(
-                request, "get", PODS, namespace=key.namespace, name=key.name, subresource="log"
-            )
-
+        recorded = request_action(request, "get", PODS, subresource="log")
         return cls(request.cluster, request.account, request.presence, recorded)
 
     def order(self, wanted: ContainerLog, params: Sequence[tuple[str, str]]) -> StreamRequest:
@@ -90,7 +85,7 @@ class LogViewer:
             rights=(READ_LOG,),
             gvr=PODS,
             key=key,
-            recorded=self.recorded(key),
+            recorded=replace(self.recorded, namespace=key.namespace, name=key.name),
             path=PODS.path(key.namespace, key.name, "log"),
             params=params,
         )

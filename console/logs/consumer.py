@@ -18,7 +18,6 @@ from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from console.audit.trail import AuditAction as Recorded
 from console.audit.trail import socket_action
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import PODS, Key
@@ -130,19 +129,9 @@ class LogConsumer(StreamSocket):
             raise NotFound(404, "")
         presence = UserSession(self.scope["session_alive"], self.scope["access_in"])
         as_user = presence.access_for(cluster).identity.name
-
-        def recorded(key: Key) -> Recorded:
-            return socket_action(
-                self.scope,
-                "get",
-                PODS,
-                as_user=as_user,
-                cluster=cluster.name,
-                namespace=key.namespace,
-                name=key.name,
-                subresource="log",
-            )
-
+        recorded = socket_action(
+            self.scope, "get", PODS, as_user=as_user, cluster=cluster.name, subresource="log"
+        )
         viewer = LogViewer(cluster, self.scope["account"], presence, recorded)
         return kind, Key(given["namespace"], given.get("name", "")), viewer
 

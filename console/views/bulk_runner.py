@@ -14,19 +14,16 @@ from django.template.loader import render_to_string
 from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 
-from console.audit.trail import AuditUnavailable
-from console.kube.errors import ApiError, NotFound
+from console.kube.errors import NotFound
 from console.kube.gvr import Key
 from console.ui.core.access import Access
 from console.ui.core.actions import Action, ActionStarted
 from console.ui.core.kind import ResourceKind
 from console.ui.core.links import object_url
 from console.ui.core.object_source import cached_entry
-from console.ui.core.permissions import Denied, NotLoaded, Refused
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
-from console.ui.fragments.empty_states import denied_text
-from console.views.actions import not_applicable, refusal_text, run_as_user
+from console.views.actions import FAILURES, failure_text, not_applicable, run_as_user
 from console.views.authorization import check_action
 
 #: Number of objects processed concurrently.
@@ -118,12 +115,8 @@ async def _result(
         outcome = await run_as_user(request, kind, action, target.key, access, target.uid)
     except NotFound:
         return BulkResult(name, "gone")
-    except Denied as error:
-        return BulkResult(name, "refused", denied_text(error, kind.nouns))
-    except (NotLoaded, Refused) as error:
-        return BulkResult(name, "refused", str(error))
-    except (ApiError, AuditUnavailable) as error:
-        return BulkResult(name, "refused", refusal_text(error))
+    except FAILURES as error:
+        return BulkResult(name, "refused", failure_text(error, kind))
     except DatabaseError:
         return BulkResult(name, "refused", _("The database is not available."))
     followed = isinstance(outcome, ActionStarted)
