@@ -54,7 +54,7 @@ from console.views import problems
 from console.views.authorization import check_action
 from console.views.back_link import referrer_path
 from console.views.dry_run import DryRunPreview, dry_run_as_user
-from console.views.errors import error_page
+from console.views.errors import error_page, incomplete_form
 from console.views.guard import SAFE_METHODS, access_of
 from console.views.history import cached_manifest, record_action_change
 from console.views.page import page, success_redirect
@@ -231,7 +231,7 @@ async def _do(asked: ActionRequest) -> HttpResponse:
     request, action = asked.request, asked.action
     uid = request.POST.get("uid", "")
     if action.requires_uid and (not uid or len(uid) > MAX_UID or not uid.isprintable()):
-        return error_page(request, 400, _("The form is incomplete. Reload the page."))
+        return incomplete_form(request)
     subject = await _subject_or_none(asked, needed=action.has_form)
     if subject is None and action.has_form:
         return _gone(asked)
@@ -247,7 +247,7 @@ async def _do(asked: ActionRequest) -> HttpResponse:
     steps = (REVIEW, EDIT, SAVE) if action.has_preview else (EDIT, SAVE)
     # Returning to the form is only meaningful in a browser.
     if step not in steps or (step == EDIT and wants_status(request)):
-        return error_page(request, 400, _("The form is incomplete. Reload the page."))
+        return incomplete_form(request)
     filled = _so_far(form)
     if step == EDIT:
         return _confirm(asked, subject, form, filled, uid=uid)

@@ -77,6 +77,11 @@ def error_page(request: HttpRequest, code: int, text: str, *, again: bool = Fals
     return render(request, "errors/page.html", context, status=code)
 
 
+def incomplete_form(request: HttpRequest) -> HttpResponse:
+    """Return the page for a form that the console did not create."""
+    return error_page(request, 400, _("The form is incomplete. Reload the page."))
+
+
 def _has_a_menu(request: HttpRequest) -> TypeGuard[ConsoleRequest]:
     """Return True if the user is signed in and the permissions are known."""
     return bool(getattr(request, "account", None) and getattr(request, "access", None))

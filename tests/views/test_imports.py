@@ -15,7 +15,7 @@ from console.kube.gvr import GVR, USERS, Key
 from console.kube.identity import Identity
 from console.ui.editing.imports import MOST, MOST_OBJECTS, in_order, read_items
 from console.ui.editing.yaml_text import MAX_DEPTH
-from console.views.undo import _refused
+from console.views.importing import refusal
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.ui.support import FakeAccess, alice, make_runtime
 from tests.views.cast import CAST
@@ -326,4 +326,4 @@ async def test_every_page_links_to_the_import_for_permitted_users(
 def test_object_without_a_page_can_be_undone_with_delete_permission() -> None:
     odd = GVR("example.com", "v1", "widgets")
     for project, refused in (("team-a", False), ("shop", True)):
-        assert bool(_refused(alice(), odd, Key(project, "x"))) is refused
+        assert bool(refusal(alice(), "delete", odd, Key(project, "x"))) is refused

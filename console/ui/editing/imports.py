@@ -7,7 +7,7 @@ decides what a document would create (`console.views.importing`).
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 from django.utils.translation import gettext as _
@@ -99,6 +99,11 @@ class ImportItem:
     namespace: str
     name: str
     prefix: str
+    uid: ClassVar[str] = ""
+
+    @property
+    def api_version(self) -> str:
+        return str(self.found.manifest["apiVersion"])
 
     @property
     def line(self) -> int:
@@ -119,21 +124,17 @@ def read_items(text: str) -> list[ImportItem]:
     """Return the objects in the order of the text. Raise `InvalidManifest`."""
     if len(text) > MOST:
         words = {"limit_value": f"{MOST:,}"}
-        raise InvalidManifest(
-            [ManifestProblem(_("Use at most %(limit_value)s characters.") % words)]
-        )
+        raise InvalidManifest(_("Use at most %(limit_value)s characters.") % words)
     try:
         documents = read_documents(text, MOST_OBJECTS)
     except yaml.YAMLError as error:
         raise InvalidManifest([syntax_problem(error, text)]) from error
     whole = [one for document in documents for one in _expanded(document)]
     if not whole:
-        raise InvalidManifest([ManifestProblem(_("No objects to create were found."))])
+        raise InvalidManifest(_("No objects to create were found."))
     if len(whole) > MOST_OBJECTS:
         words = {"most": str(MOST_OBJECTS)}
-        raise InvalidManifest(
-            [ManifestProblem(_("You can create at most %(most)s objects at a time.") % words)]
-        )
+        raise InvalidManifest(_("You can create at most %(most)s objects at a time.") % words)
     problems = [problem for document in whole for problem in _problems(document)]
     if problems:
         raise InvalidManifest(problems)

@@ -40,11 +40,14 @@ class ManifestProblem:
 
 
 class InvalidManifest(Exception):
-    """The text is not a valid manifest of the expected object."""
+    """The text is not a valid manifest of the expected object, or can't be used now. `problems` is a
+    text for a problem without a position. `status` is the status of the response.
+    """
 
-    def __init__(self, problems: Sequence[ManifestProblem]) -> None:
+    def __init__(self, problems: Sequence[ManifestProblem] | str, status: int = 400) -> None:
         super().__init__()
-        self.problems = problems
+        self.problems = [ManifestProblem(problems)] if isinstance(problems, str) else problems
+        self.status = status
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +81,7 @@ def editable_text(kind: ResourceKind, live: Mapping[str, Any]) -> str:
 def parse_manifest(text: str, kind: ResourceKind, key: Key, uid: str) -> ParsedManifest:
     """Parse a text as a manifest of the given object. Raise `InvalidManifest` if it is not one."""
     if len(text) > MOST:
-        raise InvalidManifest(
-            [ManifestProblem(_("Use at most %(limit_value)s characters.") % {"limit_value": MOST})]
-        )
+        raise InvalidManifest(_("Use at most %(limit_value)s characters.") % {"limit_value": MOST})
     try:
         document = read_document(text)
     except yaml.YAMLError as error:
