@@ -23,7 +23,6 @@ from console.history.store import RecordedChange
 from console.kube.apply import (
     DryRunResult,
     Manifest,
-    OwnedChange,
     dry_run,
     field_tree,
     owned_changes,
@@ -44,7 +43,7 @@ from console.ui.core.requests import ConsoleRequest
 from console.ui.core.statuses import status_response, wants_status
 from console.ui.core.text import escape_invisible
 from console.ui.core.threads import in_thread
-from console.ui.editing.diff import Difference, difference, order_like
+from console.ui.editing.diff import difference, order_like
 from console.ui.editing.manifest import (
     MOST,
     InvalidManifest,
@@ -218,17 +217,6 @@ class DesiredState:
 
 
 @dataclass(frozen=True, slots=True)
-class EditPreview:
-    """Preview of the change. Two previews with the same changes have the same `digest`, regardless
-    of other fields.
-    """
-
-    difference: Difference
-    digest: str
-    owned: Sequence[OwnedChange]
-
-
-@dataclass(frozen=True, slots=True)
 class ConflictRow:
     """Merge conflict for display.
 
@@ -320,9 +308,11 @@ async def _review(asked: EditRequest, *, save: bool) -> HttpResponse:
                 trial = await dry_run(
                     asked.client, asked.kind.gvr, asked.key, live, wanted.manifest
                 )
-                outlook = await in_thread(_outlook, asked.kind, live, wanted, trial)
-                if not save or outlook.digest != asked.reviewed_digest:
-                    return await _confirm(wanted, trial, outlook, anew=save)
+                preview = await in_thread(_preview, wanted, live, trial)
+                if not save or preview["seen"] != asked.reviewed_digest:
+                    # `anew`: the user has reviewed a different change before.
+                    context, status = {**preview, "anew": save}, 409 if save else 200
+                    return await _page(wanted.asked, "console/edit_review.html", context, status)
                 await _save(asked, live, trial)
             except Changed:
                 # The object changed after it was read. The change may affect fields of the text, or
@@ -371,18 +361,29 @@ def _wanted(asked: EditRequest, live: Manifest) -> DesiredState:
     return DesiredState(asked, found, unmasked(found, live, kind), merged)
 
 
-def _outlook(
-    kind: ResourceKind, live: Manifest, wanted: DesiredState, trial: DryRunResult
-) -> EditPreview:
+def _preview(wanted: DesiredState, live: Manifest, trial: DryRunResult) -> dict[str, Any]:
+    """Return the template context of the review. Two previews with the same changes have the same
+    digest (`seen`), regardless of other fields.
+    """
+    asked, kind = wanted.asked, wanted.asked.kind
     before, after = editable(kind, live), comparable_manifest(kind, live, trial.result)
     differing = sorted(
         repr((one.path, one.old, one.new)) for one in diff(before, after, field_tree(live))
     )
-    return EditPreview(
-        difference(wanted.asked.base, yaml_text(kind, order_like(after, before))),
-        sha256("\n".join(differing).encode()).hexdigest(),
-        tuple(owned_changes(live, wanted.manifest)),
-    )
+    changes = owned_changes(live, wanted.manifest)
+    owned = [(_path(one.change.path), _names(one.owners)) for one in changes]
+    return {
+        "seen": sha256("\n".join(differing).encode()).hexdigest(),
+        "difference": difference(asked.base, yaml_text(kind, order_like(after, before))),
+        "owned": owned[:MAX_OWNERS],
+        "owned_more": len(owned[MAX_OWNERS:]),
+        "warnings": [
+            *(one.text for one in wanted.found.ignored),
+            *map(escape_invisible, trial.warnings),
+        ],
+        "merged": wanted.merged,
+        "command": escape_invisible(asked.action.command(kind, asked.key, {})),
+    }
 
 
 async def _save(asked: EditRequest, live: Manifest, trial: DryRunResult) -> None:
@@ -429,26 +430,6 @@ async def _editor(
         "newer": newer_draft_text(),
     }
     return await _page(asked, "console/edit.html", context, status)
-
-
-async def _confirm(
-    wanted: DesiredState, trial: DryRunResult, outlook: EditPreview, *, anew: bool
-) -> HttpResponse:
-    """Render the review. `anew`: the user has reviewed a different change before."""
-    asked = wanted.asked
-    owned = [(_path(one.change.path), _names(one.owners)) for one in outlook.owned]
-    warnings = [*(one.text for one in wanted.found.ignored), *map(escape_invisible, trial.warnings)]
-    context = {
-        "seen": outlook.digest,
-        "difference": outlook.difference,
-        "owned": owned[:MAX_OWNERS],
-        "owned_more": len(owned[MAX_OWNERS:]),
-        "warnings": warnings,
-        "merged": wanted.merged,
-        "anew": anew,
-        "command": escape_invisible(asked.action.command(asked.kind, asked.key, {})),
-    }
-    return await _page(asked, "console/edit_review.html", context, 409 if anew else 200)
 
 
 async def _page(
