@@ -28,6 +28,7 @@ class DraftPage(ABC):
     """Request to a page with a draft.
 
     - `text`: edited text.
+    - `base`: text when the page was opened.
     - `version`: draft version the page was loaded with, 0 for none.
     - `kept`: loaded draft.
     - `other`: draft that is not loaded.
@@ -35,9 +36,12 @@ class DraftPage(ABC):
 
     #: Values of `step` besides `discard`, which deletes the draft.
     steps: ClassVar[frozenset[str]]
+    #: Maximum characters of a text that is saved as a draft.
+    max_length: ClassVar[int]
     request: ConsoleRequest
     access: Access
     text: str = ""
+    base: str = ""
     version: int = 0
     kept: drafts.StoredDraft | None = None
     other: drafts.StoredDraft | None = None
@@ -51,9 +55,8 @@ class DraftPage(ABC):
     def draft(self) -> drafts.DraftKey: ...
 
     @property
-    @abstractmethod
     def fits(self) -> bool:
-        """False if the text is too long to be saved."""
+        return max(len(self.text), len(self.base)) <= self.max_length
 
     @abstractmethod
     def content(self) -> drafts.DraftContent | None:

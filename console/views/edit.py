@@ -80,17 +80,14 @@ _BASE, _TEXT = (f"{name}-{token_hex(16)}" for name in ("base", "text"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditRequest(DraftPage):
-    """Submitted form and object named in the URL, which may not exist.
-
-    - `base`: text when the editor was opened.
-    - `reviewed_digest`: digest of the reviewed change.
+    """Submitted form and object named in the URL, which may not exist. `reviewed_digest` is the
+    digest of the reviewed change.
     """
 
-    steps = frozenset({"review", "save", "edit"})
+    steps, max_length = frozenset({"review", "save", "edit"}), MOST
     kind: ResourceKind
     action: Action
     key: Key
-    base: str = ""
     uid: str = ""
     reviewed_digest: str = ""
 
@@ -115,10 +112,6 @@ class EditRequest(DraftPage):
     @property
     def words(self) -> dict[str, object]:
         return {"kind": self.kind.singular, "name": escape_invisible(self.key.name)}
-
-    @property
-    def fits(self) -> bool:
-        return len(self.text) <= MOST and len(self.base) <= MOST
 
     def content(self) -> drafts.DraftContent | None:
         if self.text == self.base and not self.version:

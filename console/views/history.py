@@ -8,7 +8,6 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -48,10 +47,9 @@ class ChangeRow:
     computed.
     """
 
-    number: int
+    change: RecordedChange
     what: str | Promise
     actor: str
-    time: datetime
     difference: Difference | None
 
 
@@ -141,4 +139,4 @@ def _shown(kind: ResourceKind, found: Sequence[RecordedChange]) -> Iterator[Chan
                 differs = Difference(shown, whole.left_out + cut)
         lines += len(differs.lines) if differs is not None else 0
         what = words.get((change.verb, change.subresource)) or _("Changed")
-        yield ChangeRow(change.number, what, escape_invisible(change.actor), change.time, differs)
+        yield ChangeRow(change, what, escape_invisible(change.actor), differs)

@@ -113,22 +113,6 @@ class ObjectResult:
         return self.item.line
 
 
-@dataclass(frozen=True, slots=True)
-class UndoOffer:
-    """Undo offer.
-
-    - `made`: objects to delete, encoded for the form.
-    - `count`: number of objects to delete.
-    - `staying`: number of objects that the viewer may not delete.
-    - `notes`: further objects that would be deleted.
-    """
-
-    made: str
-    count: int
-    staying: int
-    notes: Sequence[str]
-
-
 class ServedTypes:
     """Kinds served by the cluster. Each group version is requested once, with the viewer's
     permissions.
@@ -172,8 +156,10 @@ async def create_objects(
     return results
 
 
-def undo_offer(access: Access, results: Sequence[ObjectResult]) -> UndoOffer | None:
-    """Return the undo offer, or None unless some objects were created and others were not."""
+def undo_offer(access: Access, results: Sequence[ObjectResult]) -> dict[str, object] | None:
+    """Return the undo offer for `console/import_done.html`, or None unless some objects were created
+    and others were not.
+    """
     made = [(one.made, one.gvr) for one in results if one.made and one.gvr]
     mine = [
         (found, gvr)
@@ -185,7 +171,7 @@ def undo_offer(access: Access, results: Sequence[ObjectResult]) -> UndoOffer | N
     kinds = [(access.cluster.kinds.of(gvr), found.name) for found, gvr in mine]
     notes = [note for kind, name in kinds if kind is not None and (note := kind.deleted_with(name))]
     text = msgspec.json.encode([found for found, _gvr in mine]).decode()
-    return UndoOffer(text, len(mine), len(made) - len(mine), notes)
+    return {"made": text, "count": len(mine), "staying": len(made) - len(mine), "notes": notes}
 
 
 def parse_created_objects(text: str) -> list[CreatedObject]:

@@ -71,7 +71,7 @@ class ImportForm(ConsoleForm):
 class ImportRequest(DraftPage):
     """Submitted form. `invalid_files`: a file is not a UTF-8 text file."""
 
-    steps = frozenset({"review", "create", "edit"})
+    steps, max_length = frozenset({"review", "create", "edit"}), MOST
     form: ImportForm
     invalid_files: bool = False
 
@@ -83,10 +83,6 @@ class ImportRequest(DraftPage):
     def draft(self) -> drafts.DraftKey:
         account = self.request.account or ""
         return drafts.DraftKey(account, self.access.cluster.name, drafts.NEW, "", "")
-
-    @property
-    def fits(self) -> bool:
-        return len(self.text) <= MOST
 
     def content(self) -> drafts.DraftContent | None:
         if self.invalid_files or not (self.text.strip() or self.version):
@@ -148,7 +144,7 @@ class ImportRequest(DraftPage):
             asked = replace(self, version=0)
         status = _status_of(results, 422 if dry_run else 207)
         if wants_status(self.request):
-            return _data(results, status)
+            return _statuses(results, status)
         if dry_run:
             found = [problem for one in results for problem in one.problems]
             return _page(asked, found, results, status=status)
@@ -199,7 +195,7 @@ async def _undo(asked: ImportRequest) -> HttpResponse:
     results = await delete_created(asked.request, asked.access, made)
     status = _status_of(results, 207)
     if wants_status(asked.request):
-        return _data(results, status)
+        return _statuses(results, status)
     context = {
         "title": _("Undo"),
         "import_url": asked.url,
@@ -260,7 +256,7 @@ def _context(asked: ImportRequest, results: Sequence[ObjectResult]) -> dict[str,
     }
 
 
-def _data(results: Sequence[ObjectResult], status: int) -> HttpResponse:
+def _statuses(results: Sequence[ObjectResult], status: int) -> HttpResponse:
     """Return a list with a `Status` per object, as kube-apiserver would return it."""
     items = [_status(one) for one in results]
     return JsonResponse({"kind": "List", "apiVersion": "v1", "items": items}, status=status)

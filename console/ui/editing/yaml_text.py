@@ -177,7 +177,11 @@ class _Limits:
         if isinstance(event, yaml.DocumentStartEvent):
             self._documents += 1
             self._anchors = {}
-            return _too_many(self._most) if self._documents > self._most else ""
+            if self._documents <= self._most:
+                return ""
+            if self._most == 1:
+                return _("the text contains more than one document")
+            return _("the text contains more than %(most)s documents") % {"most": self._most}
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event.anchor)
         if isinstance(event, yaml.CollectionStartEvent):
@@ -212,12 +216,6 @@ class _Limits:
             self._anchors[size.anchor] = size
         if self._open:
             self._open[-1].add(size)
-
-
-def _too_many(most: int) -> str:
-    if most == 1:
-        return _("the text contains more than one document")
-    return _("the text contains more than %(most)s documents") % {"most": most}
 
 
 def _value(node: yaml.Node) -> Any:
