@@ -114,28 +114,17 @@ async def _undo(request: ConsoleRequest, kept: dict[str, Any], place: RoleScope)
     verb = "delete" if before is None else "update" if uid else "create"
 
     async def do(client: ObjectClient, audit_id: str) -> Manifest | None:
+        there = {"namespace": kept["namespace"], "audit_id": audit_id}
         if before is None:
-            await client.delete(
-                gvr,
-                namespace=kept["namespace"],
-                name=kept["name"],
-                uid=uid,
-                resource_version=version,
-                audit_id=audit_id,
-            )
+            name = kept["name"]
+            await client.delete(gvr, name=name, uid=uid, resource_version=version, **there)
             return None
-        meta = {**before["metadata"], "resourceVersion": version}
+        meta = before["metadata"]
         if not uid:
-            fresh = {name: value for name, value in before["metadata"].items() if name not in _TIES}
-            body = {**before, "metadata": fresh}
-            return await client.create(gvr, body, namespace=kept["namespace"], audit_id=audit_id)
-        return await client.replace(
-            gvr,
-            {**before, "metadata": {**meta, "uid": uid}},
-            namespace=kept["namespace"],
-            name=kept["name"],
-            audit_id=audit_id,
-        )
+            fresh = {name: value for name, value in meta.items() if name not in _TIES}
+            return await client.create(gvr, {**before, "metadata": fresh}, **there)
+        meta = {**meta, "uid": uid, "resourceVersion": version}
+        return await client.replace(gvr, {**before, "metadata": meta}, name=kept["name"], **there)
 
     await write(request, verb, gvr, where, kept["name"], do)
 

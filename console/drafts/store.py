@@ -40,6 +40,11 @@ class DraftKey:
     namespace: str
     name: str
 
+    def columns(self) -> dict[str, str]:
+        """Return the columns that identify the draft."""
+        there = {"namespace": column_value(self.namespace), "name": column_value(self.name)}
+        return {"account": self.account, "cluster": self.cluster, "kind": self.kind, **there}
+
 
 class DraftContent(msgspec.Struct, frozen=True):
     """Content of a draft.
@@ -97,11 +102,14 @@ def store_draft(place: DraftKey, content: DraftContent, version: int) -> int:
     try:
         with transaction.atomic():
             Draft.objects.create(
-                **_columns(place), content=sealed, version=version + 1, updated=now
+                **place.columns(), content=sealed, version=version + 1, updated=now
             )
     except IntegrityError as error:
         raise DraftConflict from error
-    _make_room(place.account, now)
+    Draft.objects.filter(updated__lte=now - LIFETIME).delete()
+    newest = Draft.objects.filter(account=place.account).order_by("-updated", "-pk")
+    surplus = list(newest.values_list("pk", flat=True)[MAX_DRAFTS:])
+    Draft.objects.filter(pk__in=surplus).delete()
     return version + 1
 
 
@@ -115,20 +123,4 @@ def delete_all_of(account: str) -> None:
 
 
 def _rows(place: DraftKey) -> QuerySet[Draft]:
-    return Draft.objects.filter(**_columns(place))
-
-
-def _columns(place: DraftKey) -> dict[str, str]:
-    return {
-        "account": place.account,
-        "cluster": place.cluster,
-        "kind": place.kind,
-        "namespace": column_value(place.namespace),
-        "name": column_value(place.name),
-    }
-
-
-def _make_room(account: str, now: datetime) -> None:
-    Draft.objects.filter(updated__lte=now - LIFETIME).delete()
-    newest = Draft.objects.filter(account=account).order_by("-updated", "-pk")
-    Draft.objects.filter(pk__in=list(newest.values_list("pk", flat=True)[MAX_DRAFTS:])).delete()
+    return Draft.objects.filter(**place.columns())

@@ -82,24 +82,19 @@ def store_change(
         ).delete()
 
 
-def changes_of(about: ObjectReference) -> list[RecordedChange]:
-    """Return the changes of an object, newest first."""
-    return [_change(row) for row in _rows(about)]
+def changes_of(about: ObjectReference, **lookup: Any) -> list[RecordedChange]:
+    """Return the changes of an object, newest first. `lookup` selects some of them."""
+    found = []
+    for row in ObjectChange.objects.filter(**about.columns(), **lookup):
+        packed = bytes(row.before), bytes(row.after)
+        done = row.actor, row.verb, row.subresource
+        found.append(RecordedChange(row.pk, row.time, *done, packed))
+    return found
 
 
 def change_of(about: ObjectReference, number: int) -> RecordedChange | None:
     """Return a change of the object, or None if the number doesn't belong to the object."""
-    row = _rows(about).filter(pk=number).first()
-    return _change(row) if row is not None else None
-
-
-def _rows(about: ObjectReference) -> Any:
-    return ObjectChange.objects.filter(**about.columns())
-
-
-def _change(row: ObjectChange) -> RecordedChange:
-    packed = bytes(row.before), bytes(row.after)
-    return RecordedChange(row.pk, row.time, row.actor, row.verb, row.subresource, packed)
+    return next(iter(changes_of(about, pk=number)), None)
 
 
 def _pack(manifest: Manifest) -> bytes:

@@ -6,7 +6,7 @@ forbidden object exists. The form contains the UID of the displayed object, and 
 rejects the request if another object has the name by then.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -40,7 +40,10 @@ from console.ui.core.requests import ConsoleRequest
 from console.ui.core.statuses import form_status, success_response, wants_status
 from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
+from console.ui.core.threads import in_thread
 from console.ui.details.detail import start_informers
+from console.ui.editing.diff import Difference, manifest_difference
+from console.ui.editing.manifest import comparable_manifest, editable
 from console.ui.forms.forms import ConsoleForm
 from console.ui.fragments.empty_states import denied_text
 from console.ui.navigation.page_routes import (
@@ -53,8 +56,7 @@ from console.ui.navigation.page_routes import (
 from console.views import problems
 from console.views.authorization import check_action
 from console.views.back_link import referrer_path
-from console.views.dry_run import DryRunPreview, dry_run_as_user
-from console.views.errors import error_page
+from console.views.errors import error_page, incomplete_form
 from console.views.guard import SAFE_METHODS, access_of
 from console.views.history import cached_manifest, record_action_change
 from console.views.page import page, success_redirect
@@ -224,6 +226,39 @@ def failure_text(error: Exception, kind: ResourceKind) -> str:
     return refusal_text(error) if isinstance(error, problems.Problem) else str(error)
 
 
+async def dry_run_as_user(
+    request: ConsoleRequest,
+    kind: ResourceKind,
+    action: Action,
+    key: Key,
+    access: Access,
+    uid: str,
+    data: Mapping[str, Any],
+) -> tuple[Difference, Sequence[str]]:
+    """Run an action with `has_preview` as a dry run, with the viewer's permissions and without
+    follow-up actions on other objects. Return the changes and kube-apiserver's warnings. Raise
+    `ApiError`, or `RecursionError` for objects that are nested too deeply.
+    """
+
+    async def nothing(_action: Action, _key: Key, _uid: str) -> str:
+        return ""
+
+    client = access.cluster.runtime.as_user(access.identity)
+    context = ActionContext(
+        request, kind, key, uid, access, client, "", nothing, data, dry_run=True
+    )
+    await action.run(context)
+    before, after = context.read_objects[-1], context.patched_objects[-1]
+
+    def compared() -> Difference:
+        return manifest_difference(
+            kind, editable(kind, before), comparable_manifest(kind, before, after)
+        )
+
+    # In a thread, because some objects have a million characters.
+    return await in_thread(compared), context.warnings
+
+
 def refusal_text(error: problems.Problem) -> str:
     another = _(
         "The object was replaced by another object with the same name after you opened this page."
@@ -236,7 +271,7 @@ async def _do(asked: ActionRequest) -> HttpResponse:
     request, action = asked.request, asked.action
     uid = request.POST.get("uid", "")
     if action.requires_uid and (not uid or len(uid) > MAX_UID or not uid.isprintable()):
-        return error_page(request, 400, _("The form is incomplete. Reload the page."))
+        return incomplete_form(request)
     subject = await _subject_or_none(asked, needed=action.has_form)
     if subject is None and action.has_form:
         return _gone(asked)
@@ -252,7 +287,7 @@ async def _do(asked: ActionRequest) -> HttpResponse:
     steps = (REVIEW, EDIT, SAVE) if action.has_preview else (EDIT, SAVE)
     # Returning to the form is only meaningful in a browser.
     if step not in steps or (step == EDIT and wants_status(request)):
-        return error_page(request, 400, _("The form is incomplete. Reload the page."))
+        return incomplete_form(request)
     filled = _so_far(form)
     if step == EDIT:
         return _confirm(asked, subject, form, filled, uid=uid)
@@ -264,7 +299,7 @@ async def _do(asked: ActionRequest) -> HttpResponse:
     about = (request, asked.kind, action, asked.key, asked.access, uid, data)
     try:
         if step == REVIEW:
-            return _review(asked, subject, uid, data, await dry_run_as_user(*about))
+            return _review(asked, subject, uid, data, *await dry_run_as_user(*about))
         outcome = await run_as_user(*about)
     except (ApiError, AuditUnavailable) as error:
         return await _refused(asked, form, filled, uid, error)
@@ -367,7 +402,8 @@ def _review(
     subject: Subject | None,
     uid: str,
     data: Mapping[str, Any],
-    outlook: DryRunPreview,
+    difference: Difference,
+    warnings: Sequence[str],
 ) -> HttpResponse:
     if wants_status(asked.request):
         return success_response(_("Dry run succeeded. Nothing has been changed yet."))
@@ -375,8 +411,8 @@ def _review(
     context = {
         **_context(asked, subject, data),
         "sent": [pair for pair in sent if pair[0] not in _OF_THE_PAGE],
-        "difference": outlook.difference,
-        "warnings": outlook.warnings,
+        "difference": difference,
+        "warnings": list(map(escape_invisible, dict.fromkeys(warnings))),
         "uid": uid,
     }
     return render(asked.request, "console/action_review.html", context)

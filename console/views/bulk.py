@@ -31,7 +31,7 @@ from console.ui.lists.viewspec import ViewSpec
 from console.ui.navigation.page_routes import find_kind, resolve_list
 from console.views.authorization import PermissionsUnconfirmed, check_action
 from console.views.bulk_runner import BulkTarget, stream_results
-from console.views.errors import error_page
+from console.views.errors import error_page, incomplete_form
 from console.views.guard import access_of
 from console.views.lists import FIRST_LIST_WAIT
 from console.views.page import page
@@ -189,7 +189,7 @@ def _run(
 ) -> HttpResponseBase:
     targets = _targets(spec.kind, request.POST["targets"])
     if not targets or len(targets) > MAX_OBJECTS:
-        return error_page(request, 400, _("The form is incomplete. Reload the page."))
+        return incomplete_form(request)
     wanted = _typed(action, spec.kind, targets)
     if wanted and request.POST.get("typed", "").strip() != wanted:
         text = _("The text that you typed does not match. Type the text exactly as shown.")

@@ -1,9 +1,7 @@
 """YAML editor for one object: editing, review of the dry-run result, and saving (ADR 13).
 
-The form contains all state, so it works in several tabs, without JavaScript, and after signing
-in again: the text, and the original text `base`. The differences between both are applied to the
-current object. A digest identifies the change that the user has reviewed. Each request first
-saves the text as a draft, so that no input is lost if the request fails.
+The form contains the text and the original text `base`. The differences between both are applied
+to the current object. A digest identifies the change that the user has reviewed.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,9 +11,7 @@ from hashlib import sha256
 from secrets import token_hex
 from typing import Any
 
-from asgiref.sync import sync_to_async
-from django.contrib import messages
-from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.html import escape
 from django.utils.translation import gettext as _
@@ -27,7 +23,6 @@ from console.history.store import RecordedChange
 from console.kube.apply import (
     DryRunResult,
     Manifest,
-    OwnedChange,
     dry_run,
     field_tree,
     owned_changes,
@@ -39,17 +34,16 @@ from console.kube.errors import Conflict as Changed
 from console.kube.gvr import Key
 from console.kube.managedfields import Manager, managers_of, path_text
 from console.kube.merging import ABSENT, MergeConflict, diff, json_equal, merge
-from console.ui.core.access import Access
 from console.ui.core.actions import Action
 from console.ui.core.clusters import Cluster
 from console.ui.core.kind import ResourceKind
 from console.ui.core.links import draft_url, edit_url, object_url, openapi_url
 from console.ui.core.manifests import MASK
 from console.ui.core.requests import ConsoleRequest
-from console.ui.core.statuses import status_response, success_response, wants_status
+from console.ui.core.statuses import status_response, wants_status
 from console.ui.core.text import escape_invisible
 from console.ui.core.threads import in_thread
-from console.ui.editing.diff import Difference, difference, order_like
+from console.ui.editing.diff import difference, order_like
 from console.ui.editing.manifest import (
     MOST,
     InvalidManifest,
@@ -64,18 +58,18 @@ from console.ui.editing.manifest import (
 )
 from console.ui.editing.yaml_text import plain_yaml, yaml_text
 from console.ui.lists.rows import short_hash
-from console.views import draft_responses, problems
+from console.views import problems
 from console.views.actions import MAX_UID, find_action
 from console.views.authorization import PermissionsUnconfirmed, check_action
+from console.views.draft_pages import DraftPage, newer_draft_text, submitted_version
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.history import find_change, record_change
 from console.views.line_problems import is_caused_by_text, line_problems
-from console.views.page import page
+from console.views.page import page, success_redirect
 
 #: Number of retries if the object changes in fields outside the text, such as its status.
 MAX_TRIES = 4
-STEPS = frozenset({"review", "save", "edit"})
 #: Maximum number of displayed fields of other managers, characters of a displayed value, and
 #: conflicts that a user can resolve.
 MAX_OWNERS, MAX_VALUE_LENGTH, MAX_CONFLICTS = 20, 500, 100
@@ -84,18 +78,18 @@ MINE, THEIRS = "mine", "theirs"
 _BASE, _TEXT = (f"{name}-{token_hex(16)}" for name in ("base", "text"))
 
 
-@dataclass(frozen=True, slots=True)
-class EditRequest:
-    """Object named in the URL, which may not exist. `other` is the user's draft, if it differs from
-    the text of this request.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditRequest(DraftPage):
+    """Submitted form and object named in the URL, which may not exist. `reviewed_digest` is the
+    digest of the reviewed change.
     """
 
-    request: ConsoleRequest
+    steps, max_length = frozenset({"review", "save", "edit"}), MOST
     kind: ResourceKind
     action: Action
     key: Key
-    access: Access
-    other: drafts.StoredDraft | None = None
+    uid: str = ""
+    reviewed_digest: str = ""
 
     @property
     def client(self) -> UserClient:
@@ -104,6 +98,10 @@ class EditRequest:
     @property
     def url(self) -> str:
         return edit_url(self.access.cluster.name, self.kind.segment, self.key)
+
+    @property
+    def object_url(self) -> str:
+        return object_url(self.access.cluster.name, self.kind.segment, self.key)
 
     @property
     def draft(self) -> drafts.DraftKey:
@@ -115,28 +113,86 @@ class EditRequest:
     def words(self) -> dict[str, object]:
         return {"kind": self.kind.singular, "name": escape_invisible(self.key.name)}
 
+    def content(self) -> drafts.DraftContent | None:
+        if self.text == self.base and not self.version:
+            return None
+        return drafts.DraftContent(self.text, self.base, self.uid)
+
+    def submitted(self) -> "EditRequest | None":
+        post, version = self.request.POST, submitted_version(self.request)
+        uid = post.get("uid", "")
+        if not uid or len(uid) > MAX_UID or not uid.isprintable() or version is None:
+            return None
+        # Browsers submit CRLF line breaks.
+        text, base = (post.get(name, "").replace("\r\n", "\n") for name in ("text", "base"))
+        digest = post.get("seen", "")
+        sent = replace(self, text=text, base=base, uid=uid, reviewed_digest=digest, version=version)
+        return sent if base else None
+
     async def live(self) -> Manifest:
         """Read the object with the viewer's permissions. Raise `ApiError`."""
         return await self.client.get(
             self.kind.gvr, namespace=self.key.namespace, name=self.key.name
         )
 
+    async def open(self) -> HttpResponse:
+        kept = await self.find_draft()
+        drafted = None
+        if kept is not None:
+            text, base, uid = kept.content.text, kept.content.base, kept.content.uid
+            drafted = replace(self, text=text, base=base, uid=uid, version=kept.version, kept=kept)
+        try:
+            check_action(self.kind, self.action, self.access, self.key)
+            live = await self.live()
+        except (ApiError, PermissionsUnconfirmed) as error:
+            if drafted is not None:
+                # The draft can still be read and copied.
+                code, text = 503, str(error)
+                if isinstance(error, ApiError):
+                    code, text = error.page_code, problems.error_text(error, gone=_gone(self))
+                return await _editor(drafted, [ManifestProblem(text)], status=code)
+            if not isinstance(error, NotFound):
+                raise
+            words = {"kind": self.kind.singular, "key": escape_invisible(str(self.key))}
+            return error_page(self.request, 404, _("No %(kind)s %(key)s found.") % words)
+        if drafted is not None and self.request.GET.get("draft") == "continue":
+            return await _editor(drafted)
+        uid = live["metadata"]["uid"]
+        text = base = await in_thread(editable_text, self.kind, live)
+        if len(base) <= MOST and "undo" in self.request.GET:
+            number = self.request.GET["undo"]
+            change = await find_change(self.access, self.kind, self.key, uid, number)
+            if change is None:
+                raise Http404
+            text = await in_thread(_undone, self.kind, live, change)
+        if max(len(base), len(text)) > MOST:
+            return error_page(self.request, 422, _("This object is too large to edit here."))
+        return await _editor(replace(self, other=kept, text=text, base=base, uid=uid))
 
-@dataclass(frozen=True, slots=True)
-class SubmittedText:
-    """Submitted form.
-
-    - `text`: edited text.
-    - `base`: text when the editor was opened.
-    - `reviewed_digest`: digest of the reviewed change.
-    - `version`: draft version the page was loaded with, 0 for none.
-    """
-
-    text: str
-    base: str
-    uid: str
-    reviewed_digest: str = ""
-    version: int = 0
+    async def run(self, step: str) -> HttpResponse:
+        try:
+            check_action(self.kind, self.action, self.access, self.key)
+        except PermissionsUnconfirmed as error:
+            return await _editor(self, [ManifestProblem(str(error))], status=503)
+        if step == "edit":
+            return await _editor(self)
+        try:
+            response = await _review(self, save=step == "save")
+        except InvalidManifest as error:
+            return await _editor(self, error.problems, status=error.status)
+        except UnresolvedConflicts as error:
+            if len(error.rows) > MAX_CONFLICTS:
+                text = _(
+                    "This object changed after you opened it, and you edited more than %(most)s of "
+                    "the changed fields."
+                )
+                text %= {"most": MAX_CONFLICTS}
+                return await _editor(self, [ManifestProblem(text)], status=409)
+            return await _page(self, "console/edit_conflicts.html", {"rows": error.rows}, 409)
+        if response.status_code == 302:
+            # A redirect means that the object was saved.
+            await self.delete_draft()
+        return response
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,24 +200,13 @@ class DesiredState:
     """Desired state.
 
     `manifest` is the desired object with masked values restored. `merged` is True if other users
-    have changed the object; `sent.text` then contains their changes, too.
+    have changed the object; the text of `asked` then contains their changes, too.
     """
 
-    sent: SubmittedText
+    asked: EditRequest
     found: ParsedManifest
     manifest: Manifest
     merged: bool
-
-
-@dataclass(frozen=True, slots=True)
-class EditPreview:
-    """Preview of the change. Two previews with the same changes have the same `digest`, regardless
-    of other fields.
-    """
-
-    difference: Difference
-    digest: str
-    owned: Sequence[OwnedChange]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,13 +247,10 @@ async def edit_page(
     editor again, and `discard` deletes the draft. `?draft=continue` loads the draft. The fields
     `conflict-…` contain the chosen side of each merge conflict.
     """
-    asked = _asked(request, cluster, namespace, resource, name)
     try:
-        response = await (_post(asked) if request.method == "POST" else _open(asked))
+        return await _asked(request, cluster, namespace, resource, name).respond()
     except RecursionError:
         return error_page(request, 422, problems.too_deep())
-    response["Cache-Control"] = "no-store"
-    return response
 
 
 @sensitive_post_parameters()
@@ -217,15 +259,7 @@ async def draft_page(
     request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
 ) -> HttpResponse:
     """POST (`text`, `base`, `uid`, `version`) saves the draft and returns its new version."""
-    asked = _asked(request, cluster, namespace, resource, name)
-    sent = _sent(request)
-    if sent is None or not _fits(sent):
-        return status_response(400, _incomplete())
-    try:
-        kept = await _keep(asked, sent)
-    except drafts.DraftConflict:
-        return draft_responses.draft_conflict()
-    return draft_responses.draft_saved(kept.version)
+    return await _asked(request, cluster, namespace, resource, name).respond_to_script()
 
 
 def _asked(
@@ -236,47 +270,10 @@ def _asked(
     Unconfirmed permissions are accepted here, because otherwise the user's text would be lost.
     """
     kind, action = find_action(cluster, namespace, resource, "edit")
-    asked = EditRequest(request, kind, action, Key(namespace, name), access_of(request))
+    key, access = Key(namespace, name), access_of(request)
     with suppress(PermissionsUnconfirmed):
-        check_action(kind, action, asked.access, asked.key)
-    return asked
-
-
-async def _open(asked: EditRequest) -> HttpResponse:
-    kept = await sync_to_async(drafts.find)(asked.draft)
-    typed = _of_draft(kept) if kept is not None else None
-    try:
-        check_action(asked.kind, asked.action, asked.access, asked.key)
-        live = await asked.live()
-    except (ApiError, PermissionsUnconfirmed) as error:
-        if typed is not None:
-            # The draft can still be read and copied.
-            code, text = _error_response(asked, error)
-            return await _editor(asked, typed, [ManifestProblem(text)], status=code, kept=kept)
-        if not isinstance(error, NotFound):
-            raise
-        words = {"kind": asked.kind.singular, "key": escape_invisible(str(asked.key))}
-        return error_page(asked.request, 404, _("No %(kind)s %(key)s found.") % words)
-    if typed is not None and asked.request.GET.get("draft") == "continue":
-        return await _editor(asked, typed, kept=kept)
-    base = await in_thread(editable_text, asked.kind, live)
-    if len(base) > MOST:
-        return _too_large(asked)
-    uid = live["metadata"]["uid"]
-    text = base
-    if "undo" in asked.request.GET:
-        number = asked.request.GET["undo"]
-        change = await find_change(asked.access, asked.kind, asked.key, uid, number)
-        if change is None:
-            raise Http404
-        text = await in_thread(_undone, asked.kind, live, change)
-        if len(text) > MOST:
-            return _too_large(asked)
-    return await _editor(replace(asked, other=kept), SubmittedText(text, base, uid))
-
-
-def _too_large(asked: EditRequest) -> HttpResponse:
-    return error_page(asked.request, 422, _("This object is too large to edit here."))
+        check_action(kind, action, access, key)
+    return EditRequest(request=request, access=access, kind=kind, action=action, key=key)
 
 
 def _undone(kind: ResourceKind, live: Manifest, change: RecordedChange) -> str:
@@ -285,123 +282,57 @@ def _undone(kind: ResourceKind, live: Manifest, change: RecordedChange) -> str:
     return yaml_text(kind, merge(*states, field_tree(live), lambda conflict: conflict.mine))
 
 
-def _error_response(
-    asked: EditRequest, error: ApiError | PermissionsUnconfirmed
-) -> tuple[int, str]:
-    """Return the status and text of an error."""
-    if isinstance(error, PermissionsUnconfirmed):
-        return 503, str(error)
-    return error.page_code, problems.error_text(error, gone=_gone(asked))
-
-
-def _of_draft(kept: drafts.StoredDraft) -> SubmittedText:
-    return SubmittedText(
-        kept.content.text, kept.content.base, kept.content.uid, version=kept.version
-    )
-
-
-async def _post(asked: EditRequest) -> HttpResponse:
-    if asked.request.POST.get("step") == "discard":
-        await sync_to_async(drafts.delete_draft)(asked.draft)
-        return HttpResponseRedirect(asked.url)
-    sent = _sent(asked.request)
-    step = asked.request.POST.get("step")
-    if sent is None or step not in STEPS:
-        return error_page(asked.request, 400, _incomplete())
-    try:
-        sent = await _keep(asked, sent)
-    except drafts.DraftConflict:
-        asked = replace(asked, other=await sync_to_async(drafts.find)(asked.draft))
-    response = await _run_step(asked, sent, step)
-    if response.status_code == 302:
-        # A redirect means that the object was saved.
-        await sync_to_async(drafts.delete_draft)(asked.draft)
-    return response
-
-
-async def _keep(asked: EditRequest, sent: SubmittedText) -> SubmittedText:
-    """Save the draft and return `sent` with the new draft version. Raise `Newer`.
-
-    Too long and unchanged texts are not saved.
-    """
-    if not _fits(sent) or (sent.text == sent.base and not sent.version):
-        return sent
-    content = drafts.DraftContent(sent.text, sent.base, sent.uid)
-    version = await sync_to_async(drafts.store_draft)(asked.draft, content, sent.version)
-    return replace(sent, version=version)
-
-
-def _fits(sent: SubmittedText) -> bool:
-    return len(sent.text) <= MOST and len(sent.base) <= MOST
-
-
-async def _run_step(asked: EditRequest, sent: SubmittedText, step: str) -> HttpResponse:
-    try:
-        check_action(asked.kind, asked.action, asked.access, asked.key)
-    except PermissionsUnconfirmed as error:
-        return await _editor(asked, sent, [ManifestProblem(str(error))], status=503)
-    if step == "edit":
-        return await _editor(asked, sent)
-    try:
-        return await _review(asked, sent, save=step == "save")
-    except InvalidManifest as error:
-        return await _editor(asked, sent, error.problems, status=400)
-    except UnresolvedConflicts as error:
-        if len(error.rows) > MAX_CONFLICTS:
-            return await _editor(asked, sent, [ManifestProblem(_far_apart())], status=409)
-        context = {**_context(asked), "sent": sent, "rows": error.rows}
-        return await _page(asked, "console/edit_conflicts.html", context, 409)
-
-
-def _sent(request: ConsoleRequest) -> SubmittedText | None:
-    """Return the submitted form, or None if it is invalid."""
-    uid, version = request.POST.get("uid", ""), draft_responses.submitted_version(request)
-    if not uid or len(uid) > MAX_UID or not uid.isprintable() or version is None:
-        return None
-    # Browsers submit CRLF line breaks.
-    text, base = (request.POST.get(name, "").replace("\r\n", "\n") for name in ("text", "base"))
-    return SubmittedText(text, base, uid, request.POST.get("seen", ""), version) if base else None
-
-
-async def _review(asked: EditRequest, sent: SubmittedText, *, save: bool) -> HttpResponse:
+async def _review(asked: EditRequest, *, save: bool) -> HttpResponse:
     """Review or save the change. Raise `InvalidManifest` or `UnresolvedConflicts`."""
     hide: Callable[[str], str] = str
     wanted: DesiredState | None = None
+    busy = _("This object changes too often to save it now. Try again.")
     try:
         for _try in range(MAX_TRIES):
             live = await asked.live()
-            if live["metadata"]["uid"] != sent.uid:
-                return await _editor(asked, sent, [ManifestProblem(_another())], status=409)
+            if live["metadata"]["uid"] != asked.uid:
+                text = _(
+                    "The object that you opened was replaced by another object with the same name."
+                )
+                raise InvalidManifest(text, 409)
             hide = _hiding(asked.kind, live)
-            wanted = await in_thread(_wanted, asked, sent, live)
+            wanted = await in_thread(_wanted, asked, live)
             try:
                 trial = await dry_run(
                     asked.client, asked.kind.gvr, asked.key, live, wanted.manifest
                 )
-                outlook = await in_thread(_outlook, asked.kind, live, wanted, trial)
-                if not save or outlook.digest != sent.reviewed_digest:
-                    return await _confirm(asked, wanted, trial, outlook, anew=save)
+                preview = await in_thread(_preview, wanted, live, trial)
+                if not save or preview["seen"] != asked.reviewed_digest:
+                    # `anew`: the user has reviewed a different change before.
+                    context, status = {**preview, "anew": save}, 409 if save else 200
+                    return await _page(wanted.asked, "console/edit_review.html", context, status)
                 await _save(asked, live, trial)
             except Changed:
                 # The object changed after it was read. The change may affect fields of the text, or
                 # only the status.
                 continue
-            return _saved(asked)
-        return await _editor(asked, sent, [ManifestProblem(_busy())], status=409)
-    except NotFound:
-        return await _editor(asked, sent, [ManifestProblem(_gone(asked))], status=404)
+            text = _("Saved %(kind)s %(name)s.") % asked.words
+            return success_redirect(asked.request, text, asked.object_url)
+        raise InvalidManifest(busy, 409)
+    except NotFound as error:
+        raise InvalidManifest(_gone(asked), 404) from error
     except (ApiError, AuditUnavailable) as error:
-        return await _refused(asked, sent, wanted, error, hide)
+        # Some errors that kube-apiserver reports as internal are caused by the text.
+        if isinstance(error, ApiError) and wanted is not None and is_caused_by_text(error):
+            found = line_problems(error, wanted.found, hide)
+            return await _editor(wanted.asked, found, status=422)
+        text = hide(problems.error_text(error, changed=busy))
+        raise InvalidManifest(text, error.page_code) from error
 
 
-def _wanted(asked: EditRequest, sent: SubmittedText, live: Manifest) -> DesiredState:
+def _wanted(asked: EditRequest, live: Manifest) -> DesiredState:
     """Compute the desired state. Raise `InvalidManifest` or `UnresolvedConflicts`."""
     kind, key = asked.kind, asked.key
-    found = parse_manifest(sent.text, kind, key, sent.uid)
+    found = parse_manifest(asked.text, kind, key, asked.uid)
     now = editable_text(kind, live)
-    if sent.base == now:
-        return DesiredState(sent, found, unmasked(found, live, kind), False)
-    base = parse_manifest(sent.base, kind, key, sent.uid).manifest
+    if asked.base == now:
+        return DesiredState(asked, found, unmasked(found, live, kind), False)
+    base = parse_manifest(asked.base, kind, key, asked.uid).manifest
     rows: list[ConflictRow] = []
     managers = managers_of(live)
 
@@ -414,26 +345,38 @@ def _wanted(asked: EditRequest, sent: SubmittedText, live: Manifest) -> DesiredS
     both = merge(base, found.manifest, editable(kind, live), field_tree(live), choose)
     if not all(row.chosen for row in rows):
         raise UnresolvedConflicts(rows)
-    sent = replace(sent, base=now)
+    asked = replace(asked, base=now)
     merged = not json_equal(both, found.manifest)
     if merged:
-        sent = replace(sent, text=yaml_text(kind, both))
-        found = replace(parse_manifest(sent.text, kind, key, sent.uid), ignored=found.ignored)
-    return DesiredState(sent, found, unmasked(found, live, kind), merged)
+        asked = replace(asked, text=yaml_text(kind, both))
+        parsed = parse_manifest(asked.text, kind, key, asked.uid)
+        found = replace(parsed, ignored=found.ignored)
+    return DesiredState(asked, found, unmasked(found, live, kind), merged)
 
 
-def _outlook(
-    kind: ResourceKind, live: Manifest, wanted: DesiredState, trial: DryRunResult
-) -> EditPreview:
+def _preview(wanted: DesiredState, live: Manifest, trial: DryRunResult) -> dict[str, Any]:
+    """Return the template context of the review. Two previews with the same changes have the same
+    digest (`seen`), regardless of other fields.
+    """
+    asked, kind = wanted.asked, wanted.asked.kind
     before, after = editable(kind, live), comparable_manifest(kind, live, trial.result)
     differing = sorted(
         repr((one.path, one.old, one.new)) for one in diff(before, after, field_tree(live))
     )
-    return EditPreview(
-        difference(wanted.sent.base, yaml_text(kind, order_like(after, before))),
-        sha256("\n".join(differing).encode()).hexdigest(),
-        tuple(owned_changes(live, wanted.manifest)),
-    )
+    changes = owned_changes(live, wanted.manifest)
+    owned = [(_path(one.change.path), _names(one.owners)) for one in changes]
+    return {
+        "seen": sha256("\n".join(differing).encode()).hexdigest(),
+        "difference": difference(asked.base, yaml_text(kind, order_like(after, before))),
+        "owned": owned[:MAX_OWNERS],
+        "owned_more": len(owned[MAX_OWNERS:]),
+        "warnings": [
+            *(one.text for one in wanted.found.ignored),
+            *map(escape_invisible, trial.warnings),
+        ],
+        "merged": wanted.merged,
+        "command": escape_invisible(asked.action.command(kind, asked.key, {})),
+    }
 
 
 async def _save(asked: EditRequest, live: Manifest, trial: DryRunResult) -> None:
@@ -450,35 +393,7 @@ async def _save(asked: EditRequest, live: Manifest, trial: DryRunResult) -> None
         after = await send_patch(
             asked.client, asked.kind.gvr, asked.key, trial.write, audit_id=entry.audit_id
         )
-    uid = live["metadata"]["uid"]
-    await record_change(asked.kind, recorded, entry.audit_id, uid, live, after)
-
-
-def _saved(asked: EditRequest) -> HttpResponse:
-    text = _("Saved %(kind)s %(name)s.") % asked.words
-    if wants_status(asked.request):
-        return success_response(text)
-    messages.success(asked.request, text)
-    return HttpResponseRedirect(
-        object_url(asked.access.cluster.name, asked.kind.segment, asked.key)
-    )
-
-
-async def _refused(
-    asked: EditRequest,
-    sent: SubmittedText,
-    wanted: DesiredState | None,
-    error: problems.Problem,
-    hide: Callable[[str], str],
-) -> HttpResponse:
-    """Render the editor with the error. Some errors that kube-apiserver reports as internal are
-    caused by the text.
-    """
-    if isinstance(error, ApiError) and wanted is not None and is_caused_by_text(error):
-        found = line_problems(error, wanted.found, hide)
-        return await _editor(asked, wanted.sent, found, status=422)
-    text = hide(problems.error_text(error, changed=_busy()))
-    return await _editor(asked, sent, [ManifestProblem(text)], status=error.page_code)
+    await record_change(asked.kind, recorded, entry.audit_id, asked.uid, live, after)
 
 
 def _hiding(kind: ResourceKind, live: Manifest) -> Callable[[str], str]:
@@ -493,82 +408,45 @@ def _hiding(kind: ResourceKind, live: Manifest) -> Callable[[str], str]:
 
 
 async def _editor(
-    asked: EditRequest,
-    sent: SubmittedText,
-    found: Sequence[ManifestProblem] = (),
-    *,
-    status: int = 200,
-    kept: drafts.StoredDraft | None = None,
+    asked: EditRequest, found: Sequence[ManifestProblem] = (), *, status: int = 200
 ) -> HttpResponse:
-    """Render the editor. `kept` is the loaded draft."""
+    """Render the editor."""
     if found and wants_status(asked.request):
         causes = tuple((str(one.line), one.text) for one in found)
         return status_response(status, found[0].text, causes=causes)
-    schema = openapi_url(asked.access.cluster.name, asked.kind.gvr, asked.kind.api_kind)
+    cluster, kind = asked.access.cluster.name, asked.kind
     context = {
-        **_context(asked),
-        "sent": sent,
         "problems": found,
-        "schema_url": schema,
-        "draft_url": draft_url(asked.access.cluster.name, asked.kind.segment, asked.key),
-        "kept": kept,
-        "newer": draft_responses.draft_conflict_text(),
+        "schema_url": openapi_url(cluster, kind.gvr, kind.api_kind),
+        "draft_url": draft_url(cluster, kind.segment, asked.key),
+        "kept": asked.kept,
+        "newer": newer_draft_text(),
     }
     return await _page(asked, "console/edit.html", context, status)
-
-
-async def _confirm(
-    asked: EditRequest,
-    wanted: DesiredState,
-    trial: DryRunResult,
-    outlook: EditPreview,
-    *,
-    anew: bool,
-) -> HttpResponse:
-    """Render the review. `anew`: the user has reviewed a different change before."""
-    owned = [(_path(one.change.path), _names(one.owners)) for one in outlook.owned]
-    warnings = [*(one.text for one in wanted.found.ignored), *map(escape_invisible, trial.warnings)]
-    context = {
-        **_context(asked),
-        "sent": wanted.sent,
-        "seen": outlook.digest,
-        "difference": outlook.difference,
-        "owned": owned[:MAX_OWNERS],
-        "owned_more": len(owned[MAX_OWNERS:]),
-        "warnings": warnings,
-        "merged": wanted.merged,
-        "anew": anew,
-        "command": escape_invisible(asked.action.command(asked.kind, asked.key, {})),
-    }
-    return await _page(asked, "console/edit_review.html", context, 409 if anew else 200)
 
 
 async def _page(
     asked: EditRequest, template: str, context: dict[str, Any], status: int
 ) -> HttpResponse:
-    """Render a page and insert the texts of `sent` afterwards.
+    """Render a page and insert the texts afterwards.
 
     Templates would copy the large texts once per enclosing block.
     """
-    sent = context["sent"]
-    around = {**context, "sent": replace(sent, text=_TEXT, base=_BASE)}
-    html = render_to_string(template, around, asked.request)
-    return HttpResponse(await in_thread(_filled, html, sent), status=status)
-
-
-def _filled(html: str, sent: SubmittedText) -> bytes:
-    return html.replace(_BASE, escape(sent.base)).replace(_TEXT, escape(sent.text)).encode()
-
-
-def _context(asked: EditRequest) -> dict[str, Any]:
-    words = asked.words
-    return {
-        "title": _("Edit %(kind)s %(name)s") % words,
+    common = {
+        "title": _("Edit %(kind)s %(name)s") % asked.words,
         "namespace": escape_invisible(asked.key.namespace),
         "edit_url": asked.url,
         "other": asked.other,
-        "cancel_url": object_url(asked.access.cluster.name, asked.kind.segment, asked.key),
+        "cancel_url": asked.object_url,
+        "sent": replace(asked, text=_TEXT, base=_BASE),
     }
+    html = render_to_string(template, {**common, **context}, asked.request)
+
+    def filled() -> bytes:
+        texts = html.replace(_BASE, escape(asked.base)).replace(_TEXT, escape(asked.text))
+        return texts.encode()
+
+    return HttpResponse(await in_thread(filled), status=status)
 
 
 def _path(path: tuple[str, ...]) -> str:
@@ -606,25 +484,5 @@ def _value(value: Any) -> str:
     return text if len(text) <= MAX_VALUE_LENGTH else f"{text[:MAX_VALUE_LENGTH]}…"
 
 
-def _another() -> str:
-    return _("The object that you opened was replaced by another object with the same name.")
-
-
-def _far_apart() -> str:
-    text = _(
-        "This object changed after you opened it, and you edited more than %(most)s of the "
-        "changed fields."
-    )
-    return text % {"most": MAX_CONFLICTS}
-
-
 def _gone(asked: EditRequest) -> str:
     return _("The %(kind)s %(name)s no longer exists. Your text is kept below.") % asked.words
-
-
-def _incomplete() -> str:
-    return _("The form is incomplete. Reload the page.")
-
-
-def _busy() -> str:
-    return _("This object changes too often to save it now. Try again.")

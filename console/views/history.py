@@ -6,8 +6,8 @@ Kinds that are never cached are not recorded, because they contain secrets.
 
 import logging
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -47,10 +47,9 @@ class ChangeRow:
     computed.
     """
 
-    number: int
+    change: RecordedChange
     what: str | Promise
     actor: str
-    time: datetime
     difference: Difference | None
 
 
@@ -131,17 +130,13 @@ def _shown(kind: ResourceKind, found: Sequence[RecordedChange]) -> Iterator[Chan
     size, lines = 0, 0
     for change in found:
         size += change.size if size <= MAX_BYTES else 0
-        differs = _difference(kind, change, MAX_LINES - lines) if size <= MAX_BYTES else None
+        differs = None
+        with suppress(RecursionError):
+            if size <= MAX_BYTES:
+                whole = manifest_difference(kind, change.before, change.after)
+                shown = whole.lines[: MAX_LINES - lines]
+                cut = len(whole.lines) - len(shown)
+                differs = Difference(shown, whole.left_out + cut)
         lines += len(differs.lines) if differs is not None else 0
         what = words.get((change.verb, change.subresource)) or _("Changed")
-        yield ChangeRow(change.number, what, escape_invisible(change.actor), change.time, differs)
-
-
-def _difference(kind: ResourceKind, change: RecordedChange, most: int) -> Difference | None:
-    """Return the difference of a change, limited to `most` lines."""
-    try:
-        whole = manifest_difference(kind, change.before, change.after)
-    except RecursionError:
-        return None
-    cut = max(0, len(whole.lines) - most)
-    return Difference(whole.lines[:most], whole.left_out + cut)
+        yield ChangeRow(change, what, escape_invisible(change.actor), differs)

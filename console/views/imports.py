@@ -1,9 +1,8 @@
 """Create from YAML: a text with several documents, a dry-run review, and the creation of the
 objects.
 
-The form contains all state, so it works without JavaScript and after signing in again. The text
-is saved as a draft until all objects are created. Each document is created separately with the
-viewer's permissions, after the documents it depends on; see `console.views.importing`.
+The text is saved as a draft until all objects are created. Each document is created separately
+with the viewer's permissions, after the documents it depends on; see `console.views.importing`.
 """
 
 import re
@@ -12,9 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
-from asgiref.sync import sync_to_async
 from django import forms
-from django.http import Http404, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
@@ -22,7 +20,6 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from console.drafts import store as drafts
 from console.kube.gvr import GVR
-from console.ui.core.access import Access
 from console.ui.core.clusters import Cluster
 from console.ui.core.links import import_draft_url, import_url, openapi_url
 from console.ui.core.permissions import may_know_kind
@@ -34,14 +31,18 @@ from console.ui.editing.imports import MOST, read_items
 from console.ui.editing.manifest import InvalidManifest, ManifestProblem
 from console.ui.forms.forms import ConsoleForm, TextField
 from console.ui.navigation.page_routes import find_kind
-from console.views import draft_responses
-from console.views.errors import error_page
+from console.views.draft_pages import DraftPage, newer_draft_text, submitted_version
+from console.views.errors import incomplete_form
 from console.views.guard import access_of
-from console.views.importing import CreationResult, create_objects
+from console.views.importing import (
+    ObjectResult,
+    create_objects,
+    delete_created,
+    parse_created_objects,
+    undo_offer,
+)
 from console.views.page import page
-from console.views.undo import UndoResult, parse_created_objects, undo, undo_offer
 
-STEPS = frozenset({"review", "create", "edit"})
 #: Maximum characters of a namespace name (RFC 1123, section 2.1).
 MAX_LABEL_LENGTH = 63
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
@@ -66,20 +67,13 @@ class ImportForm(ConsoleForm):
         return name
 
 
-@dataclass(frozen=True, slots=True)
-class ImportRequest:
-    """Request state.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRequest(DraftPage):
+    """Submitted form. `invalid_files`: a file is not a UTF-8 text file."""
 
-    `version` is the draft version the page was loaded with, 0 for none. `kept` is the loaded
-    draft, `other` a draft that is not loaded.
-    """
-
-    request: ConsoleRequest
-    access: Access
+    steps, max_length = frozenset({"review", "create", "edit"}), MOST
     form: ImportForm
-    version: int = 0
-    kept: drafts.StoredDraft | None = None
-    other: drafts.StoredDraft | None = None
+    invalid_files: bool = False
 
     @property
     def url(self) -> str:
@@ -87,9 +81,80 @@ class ImportRequest:
 
     @property
     def draft(self) -> drafts.DraftKey:
-        return drafts.DraftKey(
-            self.request.account or "", self.access.cluster.name, drafts.NEW, "", ""
-        )
+        account = self.request.account or ""
+        return drafts.DraftKey(account, self.access.cluster.name, drafts.NEW, "", "")
+
+    def content(self) -> drafts.DraftContent | None:
+        if self.invalid_files or not (self.text.strip() or self.version):
+            return None
+        project = self.request.POST.get("namespace", "")[:MAX_LABEL_LENGTH]
+        return drafts.DraftContent(self.text, project=project)
+
+    async def keep(self) -> "ImportRequest":
+        # API clients don't use drafts.
+        return self if wants_status(self.request) else await DraftPage.keep(self)
+
+    def submitted(self) -> "ImportRequest | None":
+        """Return the typed text followed by the uploaded files."""
+        version, typed = submitted_version(self.request), self.request.POST.get("text")
+        if typed is None or version is None:
+            return None
+        try:
+            uploaded = self.request.FILES.getlist("files")
+            files = [file.read().decode("utf-8-sig") for file in uploaded]
+        except UnicodeDecodeError:
+            return replace(self, text=typed, version=version, invalid_files=True)
+        texts = (text.replace("\r\n", "\n") for text in (typed, *files))
+        text = "\n---\n".join(text for text in texts if text.strip())
+        return replace(self, text=text, version=version)
+
+    async def open(self) -> HttpResponse:
+        kept = await self.find_draft()
+        if kept is not None and self.request.GET.get("draft") == "continue":
+            form = ImportForm(initial={"namespace": kept.content.project})
+            text, version = kept.content.text, kept.version
+            return _page(replace(self, form=form, text=text, version=version, kept=kept))
+        asked = replace(self, other=kept)
+        named = self.request.GET.get("kind", "")
+        kind = find_kind(self.access.cluster, named) if named else None
+        if named and (kind is None or not may_know_kind(self.access, kind)):
+            raise Http404
+        if not self.form.is_valid():
+            return _page(asked, status=400)
+        namespace = self.form.cleaned_data["namespace"]
+        return _page(replace(asked, text=skeleton(kind, namespace) if kind is not None else ""))
+
+    async def run(self, step: str) -> HttpResponse:
+        if self.invalid_files:
+            wrong = [ManifestProblem(_("One of the files is not a UTF-8 text file."))]
+            return _page(self, wrong, status=400)
+        if step == "edit":
+            return _page(self)
+        if not self.form.is_valid():
+            return _page(self, status=400)
+        try:
+            items = await in_thread(read_items, self.text)
+        except InvalidManifest as error:
+            return _page(self, error.problems, status=error.status)
+        namespace, dry_run = self.form.cleaned_data["namespace"], step == "review"
+        results = await create_objects(self.request, self.access, items, namespace, dry_run=dry_run)
+        asked = self
+        if not dry_run and self.version and all(one.code < 400 for one in results):
+            await self.delete_draft()
+            asked = replace(self, version=0)
+        status = _status_of(results, 422 if dry_run else 207)
+        if wants_status(self.request):
+            return _statuses(results, status)
+        if dry_run:
+            found = [problem for one in results for problem in one.problems]
+            return _page(asked, found, results, status=status)
+        context = {
+            **_context(asked, results),
+            "title": pgettext("result", "Created"),
+            "made": sum(one.made is not None for one in results),
+            "offer": undo_offer(self.access, results),
+        }
+        return render(self.request, "console/import_done.html", context, status=status)
 
 
 @sensitive_post_parameters()
@@ -100,11 +165,11 @@ async def import_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse
 
     `review` validates each document with a dry run, `create` creates the objects, `edit` shows
     the text again, and `discard` deletes the draft. `?draft=continue` loads the draft. `undo`
-    deletes the objects in `made`, a JSON list of `console.views.undo.CreatedObjectData`.
+    deletes the objects in `made`, a JSON list of `console.views.importing.CreatedObject`.
     """
-    given = request.POST if request.method == "POST" else request.GET
-    asked = ImportRequest(request, access_of(request), ImportForm(given))
-    response = await (_post(asked) if request.method == "POST" else _open(asked))
+    asked = _asked(request)
+    undoing = request.method == "POST" and request.POST.get("step") == "undo"
+    response = await (_undo(asked) if undoing else asked.respond())
     response["Cache-Control"] = "no-store"
     return response
 
@@ -113,80 +178,12 @@ async def import_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse
 @page("POST")
 async def import_draft(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """POST (`text`, `namespace`, `version`) saves the draft and returns its new version."""
-    asked = ImportRequest(request, access_of(request), ImportForm(request.POST))
-    version, text = draft_responses.submitted_version(request), request.POST.get("text", "")
-    if version is None or len(text) > MOST:
-        return _incomplete(asked)
-    try:
-        found = await _keep(replace(asked, version=version), text.replace("\r\n", "\n"))
-    except drafts.DraftConflict:
-        return draft_responses.draft_conflict()
-    return draft_responses.draft_saved(found.version)
+    return await _asked(request).respond_to_script()
 
 
-async def _keep(asked: ImportRequest, text: str) -> ImportRequest:
-    """Save the draft and return `asked` with the new draft version. Raise `Newer`."""
-    if len(text) > MOST or not (text.strip() or asked.version):
-        return asked
-    project = asked.request.POST.get("namespace", "")[:MAX_LABEL_LENGTH]
-    content = drafts.DraftContent(text, project=project)
-    version = await sync_to_async(drafts.store_draft)(asked.draft, content, asked.version)
-    return replace(asked, version=version)
-
-
-async def _open(asked: ImportRequest) -> HttpResponse:
-    kept = await sync_to_async(drafts.find)(asked.draft)
-    if kept is not None and asked.request.GET.get("draft") == "continue":
-        form = ImportForm(initial={"namespace": kept.content.project})
-        return _page(replace(asked, form=form, version=kept.version, kept=kept), kept.content.text)
-    asked = replace(asked, other=kept)
-    named = asked.request.GET.get("kind", "")
-    kind = find_kind(asked.access.cluster, named) if named else None
-    if named and (kind is None or not may_know_kind(asked.access, kind)):
-        raise Http404
-    if not asked.form.is_valid():
-        return _page(asked, "", status=400)
-    namespace = asked.form.cleaned_data["namespace"]
-    return _page(asked, skeleton(kind, namespace) if kind is not None else "")
-
-
-async def _post(asked: ImportRequest) -> HttpResponse:
-    step = asked.request.POST.get("step")
-    if step == "undo":
-        return await _undo(asked)
-    if step == "discard":
-        await sync_to_async(drafts.delete_draft)(asked.draft)
-        return HttpResponseRedirect(asked.url)
-    version = draft_responses.submitted_version(asked.request)
-    if step not in STEPS or "text" not in asked.request.POST or version is None:
-        return _incomplete(asked)
-    asked = replace(asked, version=version)
-    try:
-        text = _sent(asked.request)
-    except UnicodeDecodeError:
-        wrong = [ManifestProblem(_("One of the files is not a UTF-8 text file."))]
-        return _page(asked, asked.request.POST["text"], wrong, status=400)
-    if not wants_status(asked.request):
-        # API clients don't use drafts.
-        try:
-            asked = await _keep(asked, text)
-        except drafts.DraftConflict:
-            asked = replace(asked, other=await sync_to_async(drafts.find)(asked.draft))
-    if step == "edit":
-        return _page(asked, text)
-    if not asked.form.is_valid():
-        return _page(asked, text, status=400)
-    try:
-        items = await in_thread(read_items, text)
-    except InvalidManifest as error:
-        return _page(asked, text, error.problems, status=400)
-    namespace = asked.form.cleaned_data["namespace"]
-    dry_run = step == "review"
-    results = await create_objects(asked.request, asked.access, items, namespace, dry_run=dry_run)
-    if not dry_run and asked.version and all(one.code < 400 for one in results):
-        await sync_to_async(drafts.delete_draft)(asked.draft)
-        asked = replace(asked, version=0)
-    return _answer(asked, text, results, dry_run=dry_run)
+def _asked(request: ConsoleRequest) -> ImportRequest:
+    form = ImportForm(request.POST if request.method == "POST" else request.GET)
+    return ImportRequest(request=request, access=access_of(request), form=form)
 
 
 async def _undo(asked: ImportRequest) -> HttpResponse:
@@ -194,15 +191,15 @@ async def _undo(asked: ImportRequest) -> HttpResponse:
     try:
         made = parse_created_objects(post.get("made", ""))
     except msgspec.DecodeError:
-        return _incomplete(asked)
-    results = await undo(asked.request, asked.access, made)
+        return incomplete_form(asked.request)
+    results = await delete_created(asked.request, asked.access, made)
     status = _status_of(results, 207)
     if wants_status(asked.request):
-        return _data([_status_undone(one) for one in results], status)
+        return _statuses(results, status)
     context = {
         "title": _("Undo"),
         "import_url": asked.url,
-        "version": draft_responses.submitted_version(asked.request) or 0,
+        "version": submitted_version(asked.request) or 0,
         "text": post.get("text", ""),
         "namespace": post.get("namespace", ""),
         "results": results,
@@ -211,30 +208,7 @@ async def _undo(asked: ImportRequest) -> HttpResponse:
     return render(asked.request, "console/import_undone.html", context, status=status)
 
 
-def _incomplete(asked: ImportRequest) -> HttpResponse:
-    return error_page(asked.request, 400, _("The form is incomplete. Reload the page."))
-
-
-def _sent(request: ConsoleRequest) -> str:
-    """Return the typed text followed by the uploaded files. Raise `UnicodeDecodeError`."""
-    files = (file.read().decode("utf-8-sig") for file in request.FILES.getlist("files"))
-    texts = (text.replace("\r\n", "\n") for text in (request.POST["text"], *files))
-    return "\n---\n".join(text for text in texts if text.strip())
-
-
-def _answer(
-    asked: ImportRequest, text: str, results: Sequence[CreationResult], *, dry_run: bool
-) -> HttpResponse:
-    status = _status_of(results, 422 if dry_run else 207)
-    if wants_status(asked.request):
-        return _data(list(map(_status, results)), status)
-    if not dry_run:
-        return _done(asked, text, results, status)
-    found = [problem for one in results for problem in one.problems]
-    return _page(asked, text, found, results, status=status)
-
-
-def _status_of(results: Sequence[CreationResult] | Sequence[UndoResult], partly: int) -> int:
+def _status_of(results: Sequence[ObjectResult], partly: int) -> int:
     """Return the response status: `partly` if an object was refused, 503 if the cluster didn't
     respond at all.
     """
@@ -242,54 +216,38 @@ def _status_of(results: Sequence[CreationResult] | Sequence[UndoResult], partly:
     return 503 if codes == {503} else partly if codes - {200} else 200
 
 
-def _done(
-    asked: ImportRequest, text: str, results: Sequence[CreationResult], status: int
-) -> HttpResponse:
-    context = {
-        **_context(asked, text, results),
-        "title": pgettext("result", "Created"),
-        "made": sum(one.made is not None for one in results),
-        "offer": undo_offer(asked.access, results),
-    }
-    return render(asked.request, "console/import_done.html", context, status=status)
-
-
 def _page(
     asked: ImportRequest,
-    text: str,
-    found: Sequence[ManifestProblem] = (),
-    results: Sequence[CreationResult] = (),
+    problems: Sequence[ManifestProblem] = (),
+    results: Sequence[ObjectResult] = (),
     *,
     status: int = 200,
 ) -> HttpResponse:
     """Render the form. `results` are the results of a review, if any."""
-    problems = list(found)
-    if len(text) > MOST:
-        # The full text would exceed the size limit when it is submitted again.
-        text = text[:MOST]
     if wants_status(asked.request) and asked.request.method == "POST":
         causes = [(str(one.line), one.text) for one in problems]
         causes += [(name, str(text)) for name, texts in asked.form.errors.items() for text in texts]
         return status_response(status, " ".join(text for _at, text in causes), causes=tuple(causes))
-    able = any(one.code < 400 for one in results)
     context = {
-        **_context(asked, text, results),
+        **_context(asked, results),
+        # The full text would exceed the size limit when it is submitted again.
+        "text": asked.text[:MOST],
         "title": _("Create from YAML"),
         "problems": problems,
         "schema_url": openapi_url(asked.access.cluster.name, _ANY, "any"),
-        "able": able and not problems,
+        "able": not problems and any(one.code < 400 for one in results),
         "draft_url": import_draft_url(asked.access.cluster.name),
         "kept": asked.kept,
         "other": asked.other,
-        "newer": draft_responses.draft_conflict_text(),
+        "newer": newer_draft_text(),
         "most": MOST,
     }
     return render(asked.request, "console/import.html", context, status=status)
 
 
-def _context(asked: ImportRequest, text: str, results: Sequence[CreationResult]) -> dict[str, Any]:
+def _context(asked: ImportRequest, results: Sequence[ObjectResult]) -> dict[str, Any]:
     return {
-        "text": text,
+        "text": asked.text,
         "form": asked.form,
         "results": results,
         "import_url": asked.url,
@@ -298,15 +256,14 @@ def _context(asked: ImportRequest, text: str, results: Sequence[CreationResult])
     }
 
 
-def _data(items: Sequence[dict[str, Any]], status: int) -> HttpResponse:
+def _statuses(results: Sequence[ObjectResult], status: int) -> HttpResponse:
     """Return a list with a `Status` per object, as kube-apiserver would return it."""
-    answer = JsonResponse({"kind": "List", "apiVersion": "v1", "items": items})
-    answer.status_code = status
-    return answer
+    items = [_status(one) for one in results]
+    return JsonResponse({"kind": "List", "apiVersion": "v1", "items": items}, status=status)
 
 
-def _status(result: CreationResult) -> dict[str, Any]:
-    item = result.item
+def _status(result: ObjectResult) -> dict[str, Any]:
+    item, made = result.item, result.made
     text = result.text or " ".join(problem.text for problem in result.problems)
     if result.code < 400:
         found = success_object(text or " ".join(result.warnings))
@@ -314,25 +271,13 @@ def _status(result: CreationResult) -> dict[str, Any]:
         causes = tuple((str(problem.line), problem.text) for problem in result.problems)
         found = status_object(result.code, text, causes=causes)
     details = {
-        "apiVersion": item.found.manifest["apiVersion"],
-        "name": result.made.key.name if result.made is not None else item.name,
+        "apiVersion": item.api_version,
+        "name": (made or item).name,
         "namespace": result.namespace,
         "group": item.group,
         "kind": item.kind,
         "line": item.line,
         "outcome": result.outcome,
-        "uid": result.made.uid if result.made is not None else "",
-    }
-    return {**found, "details": {**details, **found.get("details", {})}}
-
-
-def _status_undone(result: UndoResult) -> dict[str, Any]:
-    made = result.made
-    known = result.code < 400
-    found = success_object(result.text) if known else status_object(result.code, result.text)
-    details = {
-        **msgspec.to_builtins(made),
-        "group": made.group_and_version[0],
-        "outcome": result.outcome,
+        "uid": made.uid if made is not None else item.uid,
     }
     return {**found, "details": {**details, **found.get("details", {})}}

@@ -75,12 +75,8 @@ def _problem(
     }
     name = path.removeprefix(".")
     said = words.get(text) or _cut(hide(text))
-    whole = (
-        escape_invisible(f"{name}: {said}")
-        if name and name not in ("<nil>", "None")
-        else escape_invisible(said)
-    )
-    return found.problem(whole, steps_of(path, found.document.value))
+    whole = said if name in ("", "<nil>", "None") else f"{name}: {said}"
+    return found.problem(escape_invisible(whole), steps_of(path, found.document.value))
 
 
 def _cut(text: str) -> str:
@@ -121,22 +117,17 @@ def _step(index: str, value: Any) -> str | int | None:
         return None
     if index.isdecimal():
         return int(index) if len(index) < 9 and int(index) < len(value) else None
-    pairs = {name: _json(text) for name, text in _PAIR.findall(index)}
-    for at, item in enumerate(value):
-        if {"": item} == pairs:
-            return at
+    pairs = {}
+    for name, text in _PAIR.findall(index):
+        try:
+            pairs[name] = json.loads(text)
+        except ValueError:
+            pairs[name] = text
+
+    def fits(item: Any) -> bool:
         # Keys that are missing from the item have their default value.
-        if (
-            isinstance(item, dict)
-            and pairs
-            and all(item.get(name, wanted) == wanted for name, wanted in pairs.items())
-        ):
-            return at
-    return None
+        wanted = pairs.items() if isinstance(item, dict) else ()
+        named = bool(wanted) and all(item.get(name, held) == held for name, held in wanted)
+        return named or {"": item} == pairs
 
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+    return next((at for at, item in enumerate(value) if fits(item)), None)

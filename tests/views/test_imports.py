@@ -15,7 +15,7 @@ from console.kube.gvr import GVR, USERS, Key
 from console.kube.identity import Identity
 from console.ui.editing.imports import MOST, MOST_OBJECTS, in_order, read_items
 from console.ui.editing.yaml_text import MAX_DEPTH
-from console.views.undo import _refused
+from console.views.importing import refusal
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.ui.support import FakeAccess, alice, make_runtime
 from tests.views.cast import CAST
@@ -175,6 +175,30 @@ async def test_undo_reports_an_unreachable_cluster() -> None:
     assert "Not attempted: the cluster is not responding." in html and "name: one" in html
 
 
+@pytest.mark.parametrize("fields", [{"step": "create", "text": ONE}, {"step": "undo"}])
+async def test_no_object_is_started_after_the_time_limit(
+    monkeypatch: pytest.MonkeyPatch, fields: dict[str, str]
+) -> None:
+    monkeypatch.setattr("console.views.importing.MAX_SECONDS", -1.0)
+    set_host_cluster(make_runtime(user_client=NoAnswer))
+    try:
+        data = {"made": json.dumps([MADE]), "namespace": "shop", **fields}
+        response = await ClientAs()("admin", Accept="application/json").post(URL, data)
+    finally:
+        unset_host_cluster()
+    [status] = json.loads(response.content)["items"]
+    assert response.status_code == 503 and status["details"]["outcome"] == "untried"
+    assert status["message"] == "Not attempted: the time limit was reached."
+
+
+@pytest.mark.parametrize(
+    "fields", [{}, {"version": "x"}, {"version": "1" * 10}, {"text": "a" * (MOST + 1)}]
+)
+async def test_malformed_draft_is_refused(client_as: ClientAs, fields: dict[str, str]) -> None:
+    data = fields and {"text": ONE, **fields}
+    assert (await client_as("admin").post(f"{URL}/draft", data)).status_code == 400
+
+
 async def test_binary_file_is_refused(client_as: ClientAs) -> None:
     client = AsyncClient(raise_request_exception=False)
     files = [SimpleUploadedFile("a.yaml", b"\xff\xfe\x00")]
@@ -326,4 +350,4 @@ async def test_every_page_links_to_the_import_for_permitted_users(
 def test_object_without_a_page_can_be_undone_with_delete_permission() -> None:
     odd = GVR("example.com", "v1", "widgets")
     for project, refused in (("team-a", False), ("shop", True)):
-        assert bool(_refused(alice(), odd, Key(project, "x"))) is refused
+        assert bool(refusal(alice(), "delete", odd, Key(project, "x"))) is refused

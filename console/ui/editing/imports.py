@@ -6,8 +6,8 @@ decides what a document would create (`console.views.importing`).
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import yaml
 from django.utils.translation import gettext as _
@@ -23,7 +23,7 @@ from console.ui.editing.manifest import (
     ParsedManifest,
     syntax_problem,
 )
-from console.ui.editing.yaml_text import Document, Steps, read_documents
+from console.ui.editing.yaml_text import Document, read_documents
 
 #: Maximum number of characters and of objects.
 MOST, MOST_OBJECTS = 512 * 1024, 100
@@ -99,6 +99,11 @@ class ImportItem:
     namespace: str
     name: str
     prefix: str
+    uid: ClassVar[str] = ""
+
+    @property
+    def api_version(self) -> str:
+        return str(self.found.manifest["apiVersion"])
 
     @property
     def line(self) -> int:
@@ -119,28 +124,30 @@ def read_items(text: str) -> list[ImportItem]:
     """Return the objects in the order of the text. Raise `InvalidManifest`."""
     if len(text) > MOST:
         words = {"limit_value": f"{MOST:,}"}
-        raise InvalidManifest(
-            [ManifestProblem(_("Use at most %(limit_value)s characters.") % words)]
-        )
+        raise InvalidManifest(_("Use at most %(limit_value)s characters.") % words)
     try:
         documents = read_documents(text, MOST_OBJECTS)
     except yaml.YAMLError as error:
         raise InvalidManifest([syntax_problem(error, text)]) from error
     whole = [one for document in documents for one in _expanded(document)]
     if not whole:
-        raise InvalidManifest([ManifestProblem(_("No objects to create were found."))])
+        raise InvalidManifest(_("No objects to create were found."))
     if len(whole) > MOST_OBJECTS:
         words = {"most": str(MOST_OBJECTS)}
-        raise InvalidManifest(
-            [ManifestProblem(_("You can create at most %(most)s objects at a time.") % words)]
-        )
+        raise InvalidManifest(_("You can create at most %(most)s objects at a time.") % words)
     problems = [problem for document in whole for problem in _problems(document)]
     if problems:
         raise InvalidManifest(problems)
     items = [_item(document) for document in whole]
-    again = list(_again(items))
-    if again:
-        raise InvalidManifest(again)
+    seen: set[ObjectRef] = set()
+    for item in items:
+        ref = item.ref(item.namespace)
+        if item.name and ref in seen:
+            text = _("This object appears more than once.")
+            problems.append(item.problem(text, "metadata", "name"))
+        seen.add(ref)
+    if problems:
+        raise InvalidManifest(problems)
     return items
 
 
@@ -162,10 +169,7 @@ def _expanded(document: Document) -> Iterator[Document]:
 def _problems(document: Document) -> Iterator[ManifestProblem]:
     value = document.value
     metadata = value.get("metadata") if isinstance(value, dict) else None
-
-    def problem(text: str, *steps: str) -> ManifestProblem:
-        return ParsedManifest(document, {}).problem(text, steps)
-
+    problem = ParsedManifest(document, {}).problem
     if not isinstance(metadata, dict):
         yield problem(_("This is not a manifest. A manifest needs apiVersion, kind, and metadata."))
         return
@@ -174,15 +178,14 @@ def _problems(document: Document) -> Iterator[ManifestProblem]:
         held = inside.get(steps[-1])
         named = steps[-1] == "name" and metadata.get("generateName")
         if not (isinstance(held, str) and held) and not (held is None and named):
-            yield problem(_("%(field)s is missing.") % {"field": ".".join(steps)}, *steps)
+            yield problem(_("%(field)s is missing.") % {"field": ".".join(steps)}, steps)
     for name in ("namespace", "generateName"):
         if not isinstance(metadata.get(name) or "", str):
-            yield problem(
-                _("%(field)s must be a string.") % {"field": f"metadata.{name}"}, "metadata", name
-            )
+            text = _("%(field)s must be a string.") % {"field": f"metadata.{name}"}
+            yield problem(text, ("metadata", name))
     version = value.get("apiVersion")
     if isinstance(version, str) and version and not VERSION.fullmatch(version):
-        yield problem(_("This is not a valid API version."), "apiVersion")
+        yield problem(_("This is not a valid API version."), ("apiVersion",))
 
 
 def _item(document: Document) -> ImportItem:
@@ -191,9 +194,10 @@ def _item(document: Document) -> ImportItem:
     group, _slash, version = value["apiVersion"].rpartition("/")
     kept = {name: held for name, held in metadata.items() if name not in SERVER_SET}
     left_out = [name for name in metadata if name not in kept and metadata[name] is not None]
-    warnings = tuple(_left_out(document, ("metadata", name)) for name in sorted(left_out))
+    found = ParsedManifest(document, {**value, "metadata": kept})
+    warnings = [found.ignored_field("metadata", name) for name in sorted(left_out)]
     return ImportItem(
-        found=ParsedManifest(document, {**value, "metadata": kept}, warnings),
+        found=replace(found, ignored=warnings),
         group=group,
         version=version,
         kind=value["kind"],
@@ -201,22 +205,6 @@ def _item(document: Document) -> ImportItem:
         name=metadata.get("name") or "",
         prefix=metadata.get("generateName") or "",
     )
-
-
-def _left_out(document: Document, steps: Steps) -> ManifestProblem:
-    place = document.place(steps)
-    words = {"field": ".".join(map(str, steps))}
-    text = _("The cluster sets %(field)s. The value here is ignored.") % words
-    return ManifestProblem(text, place.line, place.column, "warn")
-
-
-def _again(items: Sequence[ImportItem]) -> Iterator[ManifestProblem]:
-    seen: set[ObjectRef] = set()
-    for item in items:
-        ref = item.ref(item.namespace)
-        if item.name and ref in seen:
-            yield item.problem(_("This object appears more than once."), "metadata", "name")
-        seen.add(ref)
 
 
 def in_order(items: Sequence[ImportItem]) -> list[ImportItem]:

@@ -40,11 +40,14 @@ class ManifestProblem:
 
 
 class InvalidManifest(Exception):
-    """The text is not a valid manifest of the expected object."""
+    """The text is not a valid manifest of the expected object, or can't be used now. `problems` is a
+    text for a problem without a position. `status` is the status of the response.
+    """
 
-    def __init__(self, problems: Sequence[ManifestProblem]) -> None:
+    def __init__(self, problems: Sequence[ManifestProblem] | str, status: int = 400) -> None:
         super().__init__()
-        self.problems = problems
+        self.problems = [ManifestProblem(problems)] if isinstance(problems, str) else problems
+        self.status = status
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,12 @@ class ParsedManifest:
     def problem(self, text: str, steps: Steps = ()) -> ManifestProblem:
         place = self.document.place(steps)
         return ManifestProblem(text, place.line, place.column)
+
+    def ignored_field(self, *steps: str) -> ManifestProblem:
+        """Return the warning for a field that only the server sets."""
+        place, words = self.document.place(steps), {"field": ".".join(steps)}
+        text = _("The cluster sets %(field)s. The value here is ignored.") % words
+        return ManifestProblem(text, place.line, place.column, "warn")
 
 
 def editable(kind: ResourceKind, live: Mapping[str, Any]) -> Manifest:
@@ -78,9 +87,7 @@ def editable_text(kind: ResourceKind, live: Mapping[str, Any]) -> str:
 def parse_manifest(text: str, kind: ResourceKind, key: Key, uid: str) -> ParsedManifest:
     """Parse a text as a manifest of the given object. Raise `InvalidManifest` if it is not one."""
     if len(text) > MOST:
-        raise InvalidManifest(
-            [ManifestProblem(_("Use at most %(limit_value)s characters.") % {"limit_value": MOST})]
-        )
+        raise InvalidManifest(_("Use at most %(limit_value)s characters.") % {"limit_value": MOST})
     try:
         document = read_document(text)
     except yaml.YAMLError as error:
@@ -92,7 +99,15 @@ def parse_manifest(text: str, kind: ResourceKind, key: Key, uid: str) -> ParsedM
     manifest = writable_content(document.value)
     if key.namespace:
         manifest["metadata"]["namespace"] = key.namespace
-    return ParsedManifest(document, manifest, tuple(_ignored(found)))
+    metadata = document.value["metadata"]
+    ignored = [
+        found.ignored_field("metadata", name)
+        for name in sorted(SERVER_SET - {"uid"})
+        if name in metadata
+    ]
+    if "status" in document.value:
+        ignored.append(found.ignored_field("status"))
+    return ParsedManifest(document, manifest, ignored)
 
 
 def syntax_problem(error: yaml.YAMLError, text: str) -> ManifestProblem:
@@ -133,18 +148,6 @@ def _identity(
             yield found.problem(
                 _("%(field)s cannot be changed. The value must be %(value)s.") % words, steps
             )
-
-
-def _ignored(found: ParsedManifest) -> Iterator[ManifestProblem]:
-    paths = [("metadata", name) for name in sorted(SERVER_SET - {"uid"})]
-    for steps in (*paths, ("status",)):
-        inside = found.document.value if len(steps) == 1 else found.document.value["metadata"]
-        if steps[-1] in inside:
-            text = _("The cluster sets %(field)s. The value here is ignored.") % {
-                "field": ".".join(steps)
-            }
-            place = found.document.place(steps)
-            yield ManifestProblem(text, place.line, place.column, "warn")
 
 
 def unmasked(found: ParsedManifest, live: Mapping[str, Any], kind: ResourceKind) -> Manifest:

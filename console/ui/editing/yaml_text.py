@@ -177,7 +177,11 @@ class _Limits:
         if isinstance(event, yaml.DocumentStartEvent):
             self._documents += 1
             self._anchors = {}
-            return _too_many(self._most) if self._documents > self._most else ""
+            if self._documents <= self._most:
+                return ""
+            if self._most == 1:
+                return _("the text contains more than one document")
+            return _("the text contains more than %(most)s documents") % {"most": self._most}
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event.anchor)
         if isinstance(event, yaml.CollectionStartEvent):
@@ -214,12 +218,6 @@ class _Limits:
             self._open[-1].add(size)
 
 
-def _too_many(most: int) -> str:
-    if most == 1:
-        return _("the text contains more than one document")
-    return _("the text contains more than %(most)s documents") % {"most": most}
-
-
 def _value(node: yaml.Node) -> Any:
     if isinstance(node, yaml.MappingNode):
         return _mapping(node)
@@ -242,18 +240,16 @@ def _mapping(node: yaml.MappingNode) -> dict[str, Any]:
             found[name] = _value(value)
     # The mapping's own keys override merged keys, regardless of their order. Earlier merged
     # mappings override later ones.
-    for part in _merged(merged) if merged is not None else ():
+    # See https://yaml.org/type/merge.html.
+    parts: list[Any] = [merged] if merged is not None else []
+    if isinstance(merged, yaml.SequenceNode):
+        parts = merged.value
+    if not all(isinstance(part, yaml.MappingNode) for part in parts):
+        raise _refusal(_("only mappings can be merged"), merged)
+    for part in parts:
         for name, held in _mapping(part).items():
             found.setdefault(name, held)
     return found
-
-
-def _merged(node: yaml.Node) -> list[yaml.MappingNode]:
-    """Return the mappings of a merge key, see https://yaml.org/type/merge.html."""
-    parts = node.value if isinstance(node, yaml.SequenceNode) else [node]
-    if not all(isinstance(part, yaml.MappingNode) for part in parts):
-        raise _refusal(_("only mappings can be merged"), node)
-    return list(parts)
 
 
 def _key(node: yaml.Node) -> str:
@@ -295,22 +291,16 @@ class _Dumper(yaml.CSafeDumper):
 
 
 def _represent(dumper: yaml.CSafeDumper, value: str) -> yaml.ScalarNode:
-    lines = "|" if "\n" in value else None
-    style = lines if _plain(value) and _is_text(value) else '"'
+    try:
+        # PyYAML quotes fewer values than kubectl requires to read them as text.
+        is_text = _plain(value) and isinstance(parse_scalar(value), str)
+    except ValueError:
+        is_text = False
+    style = ("|" if "\n" in value else None) if is_text else '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
 _Dumper.add_representer(str, _represent)
-
-
-def _is_text(value: str) -> bool:
-    """Return True if kubectl reads the unquoted value as text. PyYAML quotes fewer values than
-    kubectl requires.
-    """
-    try:
-        return isinstance(parse_scalar(value), str)
-    except ValueError:
-        return False
 
 
 def yaml_text(kind: ResourceKind, manifest: Mapping[str, Any]) -> str:
