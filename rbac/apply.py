@@ -5,14 +5,13 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
+from console.kube.apply import Manifest
 from console.kube.client import ConsoleClient
 from console.kube.errors import Conflict, NotFound
 from console.kube.gvr import GVR
 from console.kube.store import Entry
 
 log = logging.getLogger(__name__)
-
-Manifest = dict[str, Any]
 
 #: Number of concurrent writes per reconciliation. A workspace may have hundreds of projects, and a
 #: user who receives a role waits for the last write.

@@ -120,14 +120,10 @@ async def patch_user(
     """
     written = await _patch(client, user, patch, audit_id)
     status = patch.get("status")
-    if status and not _holds(written, status):
+    found = written.get("status") or {}
+    if status and any(found.get(field) != value for field, value in status.items()):
         written = await _patch(client, written, {"status": status}, audit_id, "status")
     return written
-
-
-def _holds(user: Manifest, status: Manifest) -> bool:
-    found = user.get("status") or {}
-    return all(found.get(field) == value for field, value in status.items())
 
 
 async def _patch(
