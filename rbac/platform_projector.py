@@ -1,7 +1,5 @@
 """Projection of GlobalRoles and GlobalRoleBindings to native roles and bindings."""
 
-from collections.abc import Iterator
-
 import msgspec
 
 from console.kube.apply import Manifest
@@ -38,7 +36,9 @@ class PlatformProjector(Projector):
         super().__init__(runtime)
         bindings = self._stores[GLOBAL_ROLE_BINDINGS]
         self._by_role = Index(bindings, lambda entry: (entry.projection.role,))
-        self._by_user = Index(bindings, _users_of)
+        self._by_user = Index(
+            bindings, lambda entry: (s.name for s in entry.projection.subjects if s.kind == "User")
+        )
 
     async def sync_role(self, name: str) -> Result:
         """Reconcile the ClusterRole of the GlobalRole `name`, and its bindings."""
@@ -92,7 +92,3 @@ class PlatformProjector(Projector):
         if changed:
             message = "Updated the ClusterRoleBinding of this binding"
             await self._recorder.record(about, NORMAL, "Synced", message)
-
-
-def _users_of(entry: Entry[GlobalRoleBinding]) -> Iterator[str]:
-    return (subject.name for subject in entry.projection.subjects if subject.kind == "User")

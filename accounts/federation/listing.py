@@ -70,7 +70,16 @@ async def providers(request: ConsoleRequest) -> HttpResponse:
         "rows": rows,
         "source": found.source,
         "problems": [escape_invisible(each.text) for each in found.problems if not each.name],
-        "state": None if rows else _nothing(),
+        "state": None
+        if rows
+        else EmptyState(
+            "first-use",
+            _("No identity providers"),
+            _(
+                "Users sign in with a password of this console until you add identity providers to "
+                "authentication.yaml."
+            ),
+        ),
     }
     return render(request, "accounts/providers.html", context)
 
@@ -90,15 +99,4 @@ def _row(entry: Entry) -> ProviderRow:
         else "",
         people=_MAPPINGS[entry.mapping, entry.confirms],
         callback=provider.callback if isinstance(provider, RedirectProvider) else "",
-    )
-
-
-def _nothing() -> EmptyState:
-    return EmptyState(
-        "first-use",
-        _("No identity providers"),
-        _(
-            "Users sign in with a password of this console until you add identity providers to "
-            "authentication.yaml."
-        ),
     )

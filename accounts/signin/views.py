@@ -2,9 +2,7 @@
 
 import base64
 import binascii
-import logging
 
-from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.middleware.csrf import rotate_token
 from django.shortcuts import render
@@ -13,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.federation.signin import sign_in_through
+from accounts.federation.signin import handle_errors, sign_in_through
 from accounts.federation.signout import provider_logout
 from accounts.protection.records import origin_of
 from accounts.protection.revocation import notify_replicas
@@ -25,14 +23,11 @@ from accounts.signin.login_page import LoginForm, locked_page, login_page
 from accounts.signin.next_url import safe_next_url
 from accounts.signin.passwords import TooBusy
 from accounts.signin.sessions import State, next_page_url
-from accounts.users.directory import UsersNotCached, trusted_users
+from accounts.users.directory import trusted_users
 from console.audit.trail import SESSION_RESOURCE, AuditUnavailable, record, request_action
 from console.kube.clock import SystemClock
 from console.kube.host_runtime import get_runtime
 from console.ui.core.requests import ConsoleRequest
-from console.views.errors import error_page
-
-log = logging.getLogger(__name__)
 
 _clock = SystemClock()
 KEY = "kubesphere"
@@ -43,24 +38,13 @@ _FILLING = 64
 
 @sensitive_post_parameters("password", "encrypt")
 @require_http_methods(["GET", "HEAD", "POST"])
+@handle_errors
 async def login(request: ConsoleRequest, provider: str = "") -> HttpResponse:
     """Render and process the sign-in form. `provider` is the identity provider given in the URL."""
     await read_current_providers()
-    try:
-        trusted_users()
-        if request.method == "POST":
-            return await _sign_in(request, provider)
-    except UsersNotCached:
-        return error_page(
-            request,
-            503,
-            _("Signing in is not possible yet: the users have not been loaded from the cluster."),
-        )
-    except (AuditUnavailable, DatabaseError) as error:
-        log.error("Sign-in failed because the database is unavailable: %s", error)
-        return error_page(
-            request, 503, _("Signing in is not possible: the database is not available.")
-        )
+    trusted_users()
+    if request.method == "POST":
+        return await _sign_in(request, provider)
     return _offer(request, provider)
 
 
