@@ -26,8 +26,9 @@ from accounts.signin.passwords import TooBusy, hash_password
 from accounts.time import now
 from accounts.users.directory import trusted_users, wait_for_version
 from accounts.users.reconciler import FINALIZER
-from accounts.users.states import CHANGED_ANNOTATION, Manifest, time_text
+from accounts.users.states import CHANGED_ANNOTATION, time_text
 from console.audit.trail import AuditUnavailable, record, request_action
+from console.kube.apply import Manifest
 from console.kube.client import ObjectClient
 from console.kube.errors import ApiError
 from console.kube.gvr import USERS

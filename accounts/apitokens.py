@@ -121,10 +121,6 @@ def discard_expired(now: datetime, kept: timedelta = timedelta(days=7)) -> None:
 # Form for creating an API token.
 
 
-def _days() -> list[tuple[str, str]]:
-    return [(str(n), ngettext("%(n)s day", "%(n)s days", n) % {"n": n}) for n in DAYS]
-
-
 class TokenForm(ConsoleForm):
     ids = "token-%s"
 
@@ -136,7 +132,7 @@ class TokenForm(ConsoleForm):
     )
     days = ChoiceField(
         label=gettext_lazy("Expires in"),
-        choices=_days,
+        choices=lambda: [(str(n), ngettext("%(n)s day", "%(n)s days", n) % {"n": n}) for n in DAYS],
         initial="30",
     )
     scope = ChoiceField(

@@ -9,12 +9,13 @@ import logging
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 import yaml
 
 from accounts.signin.passwords import hash_password, password_problem
+from console.kube.apply import Manifest
 from console.kube.errors import Conflict, NotFound
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -31,18 +32,15 @@ from console.kube.gvr import (
 )
 from console.kube.projections.iam import decode_binding
 from rbac.authorizer import PLATFORM_ADMIN
-from rbac.projection import project_global_binding
+from rbac.projection import LABELS, project_global_binding
 
 log = logging.getLogger(__name__)
-
-Manifest = dict[str, Any]
 
 MANIFESTS = Path(__file__).resolve().parent.parent / "manifests"
 ADMIN = "admin"
 #: Timeout in seconds for kube-apiserver to serve a new type, and the poll interval.
 SERVED_WITHIN, LOOK_EVERY = 30.0, 0.1
 
-_OURS = {"app.kubernetes.io/managed-by": "quarterdeck"}
 _ADMISSION = "admissionregistration.k8s.io"
 _TYPES = {
     "Namespace": NAMESPACES,
@@ -144,7 +142,7 @@ def admin_user(hashed: str) -> Manifest:
     return {
         "apiVersion": USERS.group_version,
         "kind": "User",
-        "metadata": {"name": ADMIN, "labels": _OURS},
+        "metadata": {"name": ADMIN, "labels": LABELS},
         "spec": {
             "email": "admin@quarterdeck.local",
             "description": "Platform administrator",
@@ -160,7 +158,7 @@ def admin_binding() -> Manifest:
         "kind": "GlobalRoleBinding",
         "metadata": {
             "name": f"{ADMIN}-{PLATFORM_ADMIN}",
-            "labels": {**_OURS, "iam.kubesphere.io/user-ref": ADMIN},
+            "labels": {**LABELS, "iam.kubesphere.io/user-ref": ADMIN},
         },
         "roleRef": {"apiGroup": group, "kind": "GlobalRole", "name": PLATFORM_ADMIN},
         "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": ADMIN}],
@@ -190,4 +188,4 @@ async def create_missing(client: AdminClient, gvr: GVR, manifest: Manifest) -> M
 
 
 def _is_ours(found: Manifest) -> bool:
-    return _OURS.items() <= (found["metadata"].get("labels") or {}).items()
+    return LABELS.items() <= (found["metadata"].get("labels") or {}).items()

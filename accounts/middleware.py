@@ -76,7 +76,7 @@ async def identify(request: HttpRequest) -> None:
     session: Any = request.session
     found = await examine(session, _clock.now(), had_cookie=had_cookie)
     if found.state is State.ENDED:
-        await session.forget()
+        await session.end()
     elif found.state is State.ALIVE:
         await touch(session, _clock.now())
     request.session_state = found.state  # type: ignore[attr-defined]

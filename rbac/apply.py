@@ -5,14 +5,13 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
+from console.kube.apply import Manifest
 from console.kube.client import ConsoleClient
 from console.kube.errors import Conflict, NotFound
 from console.kube.gvr import GVR
 from console.kube.store import Entry
 
 log = logging.getLogger(__name__)
-
-Manifest = dict[str, Any]
 
 #: Number of concurrent writes per reconciliation. A workspace may have hundreds of projects, and a
 #: user who receives a role waits for the last write.
@@ -30,13 +29,12 @@ async def apply_state(
 
     Raise `Conflict` if `entry` is not the latest version, and `ApiError` for other errors.
     """
-    found = entry.original() if entry is not None else None
-    if found is None and wanted is not None:
+    if entry is None and wanted is not None:
         await _create(client, gvr, wanted)
-    elif found is not None and wanted is None:
-        await _delete(client, gvr, found)
-    elif found is not None and wanted is not None and differs(found, wanted):
-        await _repair(client, gvr, found, wanted)
+    elif entry is not None and wanted is None:
+        await delete_entry(client, gvr, entry)
+    elif entry is not None and wanted is not None and differs(entry.original(), wanted):
+        await _repair(client, gvr, entry, wanted)
     else:
         return False
     return True
@@ -77,10 +75,11 @@ async def _create(client: ConsoleClient, gvr: GVR, wanted: Manifest) -> None:
         log.debug("%s %s already exists", gvr.resource, wanted["metadata"]["name"])
 
 
-async def _repair(client: ConsoleClient, gvr: GVR, found: Manifest, wanted: Manifest) -> None:
+async def _repair(client: ConsoleClient, gvr: GVR, entry: Entry[Any], wanted: Manifest) -> None:
+    found = entry.original()
     if found.get("roleRef") != wanted.get("roleRef"):
         # The `roleRef` of a binding is immutable.
-        await _delete(client, gvr, found)
+        await delete_entry(client, gvr, entry)
         await _create(client, gvr, wanted)
         return
     meta = {
@@ -93,16 +92,17 @@ async def _repair(client: ConsoleClient, gvr: GVR, found: Manifest, wanted: Mani
     )
 
 
-async def _delete(client: ConsoleClient, gvr: GVR, found: Manifest) -> None:
-    meta = found["metadata"]
+async def delete_entry(client: ConsoleClient, gvr: GVR, entry: Entry[Any]) -> None:
+    """Delete exactly the cached version of an object. Ignore a missing object. Raise `ApiError`."""
+    meta = entry.original()["metadata"]
     try:
         await client.delete(
             gvr,
-            namespace=meta.get("namespace", ""),
-            name=meta["name"],
+            namespace=entry.key.namespace,
+            name=entry.key.name,
             uid=meta["uid"],
             resource_version=meta["resourceVersion"],
         )
     except NotFound:
         # Another reconciler or the garbage collector deleted the object first.
-        log.debug("%s %s was already deleted", gvr.resource, meta["name"])
+        log.debug("%s %s was already deleted", gvr.resource, entry.key.name)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from console.kube.apply import Manifest
 from console.kube.controller import Factory, NotSynced, Request, Result
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GVR, USERS, Key
 from console.kube.projections import Subject, User
@@ -20,7 +21,7 @@ from console.kube.store import Entry
 from rbac.apply import apply_state
 from rbac.authorizer import is_usable
 from rbac.names import PREFIX
-from rbac.projection import LABELS, RBAC, READS, Manifest, native_subjects
+from rbac.projection import LABELS, RBAC, READS, native_subjects
 
 log = logging.getLogger(__name__)
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from console.kube.errors import ServerError
 from console.kube.gvr import GVR, NAMESPACES, USERS
-from console.kube.identity import Identity, InvalidIdentity
+from console.kube.identity import Identity
 from console.kube.messages import Message
 from console.kube.runtime import Runtime
-from rbac.authorizer import Authorizer, is_usable
-from rbac.memberships import identity_of
+from rbac.authorizer import Authorizer
+from rbac.memberships import usable_identity
 from rbac.rules import AccessQuestion, normalize_question
 
 #: Every authenticated user may create these reviews (`system:basic-user`).
@@ -44,14 +44,9 @@ class Disagreement:
 
 def usable_identities(runtime: Runtime) -> list[Identity]:
     """Return all users who may sign in, sorted by name."""
-    found = []
-    for entry in runtime.informer(USERS).store.snapshot().entries.values():
-        try:
-            if is_usable(entry.projection):
-                found.append(identity_of(runtime, entry.projection.name))
-        except InvalidIdentity:
-            continue
-    return sorted(found, key=lambda identity: identity.name)
+    entries = runtime.informer(USERS).store.snapshot().entries.values()
+    found = (usable_identity(runtime, entry.projection) for entry in entries)
+    return sorted((one for one in found if one is not None), key=lambda identity: identity.name)
 
 
 def random_questions(

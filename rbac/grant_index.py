@@ -19,7 +19,7 @@ from console.kube.derived import Derived
 from console.kube.gvr import Key
 from console.kube.projections.roles import Binding, Role
 from console.kube.store import Entry, Store
-from rbac.rules import Rules, parse_rules
+from rbac.rules import Rules, role_rules
 from rbac.subject_rights import Grant, RoleRef, SubjectRights
 
 #: A subject: the user name and the groups.
@@ -101,7 +101,7 @@ class _RoleRules(Derived[Role]):
             entry = self._store.get(key)
             if entry is None:
                 return ()
-            rules = parse_rules(entry.original().get("rules"))
+            rules = role_rules(entry)
             # Roles in thousands of namespaces share the same rules.
             self._rules[key] = self._shared.setdefault(rules, rules)
         return self._rules[key]

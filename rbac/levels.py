@@ -36,7 +36,7 @@ from console.kube.runtime import Reads
 from console.kube.store import Entry, Store
 from rbac.authorizer import Authorizer, is_admin_binding, is_reserved
 from rbac.escalation_check import ComparisonBudget, uncovered
-from rbac.rules import EVERYTHING, AccessQuestion, Rules, any_allows, parse_rules
+from rbac.rules import EVERYTHING, AccessQuestion, Rules, any_allows, role_rules
 from rbac.subject_rights import Grant
 
 
@@ -246,20 +246,21 @@ def _held_roles(
         workspace = role.projection.workspace if level is Level.WORKSPACE else ""
         if level is Level.WORKSPACE and not (workspace and workspace == binding.workspace):
             continue
-        rules = parse_rules(role.original().get("rules"))
-        yield HeldRole(RoleScope(level, workspace), binding.role, entry.key.name, subject, rules)
+        scope = RoleScope(level, workspace)
+        yield HeldRole(scope, binding.role, entry.key.name, subject, role_rules(role))
 
 
 def _bindings_of(bindings: Store[Any], identity: Identity) -> Iterator[tuple[str, Entry[Any]]]:
     """Yield the bindings of `identity`, each with the matching subject."""
-    index = indexes_of(bindings).by(_subjects_in)
+    index = indexes_of(bindings).by(subjects_in)
     groups = (f"Group {group}" for group in identity.groups if not is_reserved(group))
     for subject in (f"User {identity.name}", *groups):
         for entry in index.get(subject):
             yield subject, entry
 
 
-def _subjects_in(entry: Entry[Any]) -> Iterable[str]:
+def subjects_in(entry: Entry[Any]) -> Iterable[str]:
+    """Return the subjects of a cached binding, for an index."""
     return subjects_of(entry.projection)
 
 

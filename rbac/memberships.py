@@ -23,9 +23,11 @@ from console.kube.gvr import GROUP_BINDINGS, GROUPS, USERS, Key
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.indexes import indexes_of
 from console.kube.informer import Informer
+from console.kube.projections import User
 from console.kube.projections.tenancy import Group, GroupBinding
 from console.kube.runtime import Reads
 from console.kube.store import Entry, Store
+from rbac.authorizer import is_usable
 
 STALE_MEMBERSHIPS = timedelta(minutes=5)
 #: How long a watch may take to reconnect.
@@ -50,6 +52,14 @@ def groups_of(source: Reads, user: str) -> tuple[str, ...]:
 def identity_of(source: Reads, user: str) -> Identity:
     """Return the identity that the user acts as. Raise `InvalidIdentity`."""
     return Identity(user, groups_of(source, user))
+
+
+def usable_identity(source: Reads, user: User) -> Identity | None:
+    """Return the identity that the user acts as, or None if the user may not sign in."""
+    try:
+        return identity_of(source, user.name) if is_usable(user) else None
+    except InvalidIdentity:
+        return None
 
 
 def are_current(source: Reads) -> bool:

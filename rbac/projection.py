@@ -20,8 +20,8 @@ create `workspaces` there includes the WorkspaceTemplates from which workspaces 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
+from console.kube.apply import Manifest
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS, GLOBAL_ROLES, GVR, WORKSPACE_ROLES
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections import GlobalRoleBinding, Subject
@@ -29,8 +29,6 @@ from console.kube.projections.roles import Role
 from rbac.authorizer import is_admin_binding
 from rbac.names import GLOBAL_BINDING, GLOBAL_ROLE, WORKSPACE_ROLE, WORKSPACE_SUFFIX, projected_name
 from rbac.rules import ALL, Rule, Rules, rules_to_json
-
-Manifest = dict[str, Any]
 
 LABELS = {"app.kubernetes.io/managed-by": "quarterdeck"}
 RBAC = "rbac.authorization.k8s.io"

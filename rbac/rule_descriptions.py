@@ -44,7 +44,8 @@ def describe_rule(rule: Rule) -> str:
         if ALL in rule.verbs:
             return _("request paths %(paths)s") % words
         return space_mixed_scripts(_("%(verbs)s paths %(paths)s") % words)
-    text = _describe_verbs(rule.verbs, _describe_resources(rule.api_groups, rule.resources))
+    things = tuple(dict.fromkeys(_named(rule.api_groups, rule.resources)))
+    text = _describe_verbs(rule.verbs, _listed(things))
     if rule.resource_names:
         names = _joined(rule.resource_names[:MAX_RESOURCES])
         text = _("%(what)s, only: %(names)s") % {"what": text, "names": names}
@@ -103,10 +104,6 @@ def _verbs(verbs: Iterable[str]) -> str:
 
 def _joined(texts: Iterable[str]) -> str:
     return pgettext("between two of several", ", ").join(texts)
-
-
-def _describe_resources(groups: Iterable[str], resources: Iterable[str]) -> str:
-    return _listed(tuple(dict.fromkeys(_named(groups, resources))))
 
 
 def _named(groups: Iterable[str], resources: Iterable[str]) -> list[str]:

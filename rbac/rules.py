@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from console.kube.store import Entry
+
 ALL = "*"
 #: Requests with these verbs have no object name, unless they use a field selector for the name.
 UNNAMED = frozenset({"create", "deletecollection", "list", "watch"})
@@ -84,7 +86,13 @@ EVERYTHING: Rules = (Rule((ALL,), (ALL,), (ALL,)), Rule((ALL,), non_resource_url
 
 def parse_rules(found: Any) -> Rules:
     """Return the rules of a role's `rules` field. Invalid items are skipped."""
-    return tuple(rule for item in found if (rule := _parse(item))) if _is_list(found) else ()
+    items = found if isinstance(found, list | tuple) else ()
+    return tuple(rule for item in items if (rule := _parse(item)))
+
+
+def role_rules(entry: Entry[Any]) -> Rules:
+    """Return the rules of a cached role."""
+    return parse_rules(entry.original().get("rules"))
 
 
 def rules_to_json(rules: Iterable[Rule]) -> list[dict[str, list[str]]]:
@@ -109,10 +117,6 @@ def _parse(item: Any) -> Rule | None:
         return msgspec.convert({k: v for k, v in item.items() if v is not None}, Rule)
     except msgspec.ValidationError:
         return None
-
-
-def _is_list(found: Any) -> bool:
-    return isinstance(found, list | tuple)
 
 
 def any_allows(rules: Iterable[Rule], asked: AccessQuestion) -> bool:

@@ -11,17 +11,16 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from console.kube.controller import NotSynced, Result
+from console.kube.apply import Manifest
+from console.kube.controller import Result
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
     NAMESPACES,
     ROLE_BINDINGS,
-    USERS,
     WORKSPACE_ROLE_BINDINGS,
     WORKSPACE_ROLES,
     WORKSPACES,
-    Key,
 )
 from console.kube.indexes import Index
 from console.kube.projections import Subject
@@ -29,48 +28,39 @@ from console.kube.projections.namespace import SYSTEM_NAMESPACES, Namespace
 from console.kube.projections.roles import Binding, Role
 from console.kube.projections.tenancy import Workspace
 from console.kube.runtime import Runtime
-from console.kube.store import Entry, Store
-from rbac.apply import apply_state, run_concurrently
-from rbac.disabled_subjects import DisabledSubjects
-from rbac.event_recorder import WARNING, Recorder
+from console.kube.store import Entry
+from rbac.apply import run_concurrently
+from rbac.event_recorder import WARNING
 from rbac.names import WORKSPACE_ROLE, WORKSPACE_SUFFIX, projected_name, source_of
 from rbac.projection import (
-    Manifest,
     bind_workspace_role,
     native_subjects,
     project_workspace_object,
     project_workspace_role,
-    refused_subjects,
 )
-from rbac.rules import Rules, parse_rules
+from rbac.projector import Projector
+from rbac.rules import Rules, role_rules
 
 
-class WorkspaceProjector:
+class WorkspaceProjector(Projector):
     """Keep native roles and bindings in sync with WorkspaceRoles and WorkspaceRoleBindings."""
 
+    types = (
+        WORKSPACE_ROLES,
+        WORKSPACE_ROLE_BINDINGS,
+        WORKSPACES,
+        NAMESPACES,
+        CLUSTER_ROLES,
+        CLUSTER_ROLE_BINDINGS,
+        ROLE_BINDINGS,
+    )
+    component, roles = "quarterdeck-workspacerolebinding-controller", "Workspace"
+
     def __init__(self, runtime: Runtime) -> None:
-        self._client = runtime.console
-        informers = {
-            gvr: runtime.informer(gvr)
-            for gvr in (
-                WORKSPACE_ROLES,
-                WORKSPACE_ROLE_BINDINGS,
-                WORKSPACES,
-                NAMESPACES,
-                CLUSTER_ROLES,
-                CLUSTER_ROLE_BINDINGS,
-                ROLE_BINDINGS,
-                USERS,
-            )
-        }
-        self._informers = tuple(informers.values())
-        self._stores: dict[object, Store[Any]] = {
-            gvr: informer.store for gvr, informer in informers.items()
-        }
-        self._recorder = Recorder(runtime.console, "quarterdeck-workspacerolebinding-controller")
-        self._disabled = DisabledSubjects(self._stores[USERS])
-        self._bindings = Index(self._stores[WORKSPACE_ROLE_BINDINGS], _role_of)
-        self._by_user = Index(self._stores[WORKSPACE_ROLE_BINDINGS], _users_of)
+        super().__init__(runtime)
+        bindings = self._stores[WORKSPACE_ROLE_BINDINGS]
+        self._bindings = Index(bindings, lambda entry: (entry.projection.role,))
+        self._by_user = Index(bindings, lambda entry: entry.projection.users)
         self._roles = Index(self._stores[WORKSPACE_ROLES], _workspace_of)
         self._projects = Index(self._stores[NAMESPACES], _workspace_of)
         self._ours = Index(self._stores[ROLE_BINDINGS], _places_of)
@@ -80,18 +70,15 @@ class WorkspaceProjector:
 
     async def sync_role(self, name: str) -> Result:
         """Reconcile all native objects of the WorkspaceRole `name`."""
-        if not self._is_synced():
-            raise NotSynced
+        self._require_synced()
         role, rules, subjects = self._role_and_subjects(name)
         native = projected_name(WORKSPACE_ROLE, name)
         inside = project_workspace_role(role, rules) if role else None
         itself = project_workspace_object(role, rules) if role else None
         bound = bind_workspace_role(role, subjects) if role and itself else None
         for wanted, suffix in ((inside, ""), (itself, WORKSPACE_SUFFIX)):
-            entry = self._stores[CLUSTER_ROLES].get(Key("", native + suffix))
-            await apply_state(self._client, CLUSTER_ROLES, entry, wanted)
-        entry = self._stores[CLUSTER_ROLE_BINDINGS].get(Key("", native))
-        await apply_state(self._client, CLUSTER_ROLE_BINDINGS, entry, bound)
+            await self._apply(CLUSTER_ROLES, native + suffix, wanted)
+        await self._apply(CLUSTER_ROLE_BINDINGS, native, bound)
         places = {found.key.namespace for found in self._ours.get(("role", name))}
         if role is not None:
             places |= {found.key.name for found in self._projects.get(role.workspace)}
@@ -102,9 +89,8 @@ class WorkspaceProjector:
 
     async def sync_role_in_project(self, name: str, namespace: str) -> Result:
         """Reconcile the RoleBinding of the WorkspaceRole `name` in one project."""
-        if not self._is_synced():
-            raise NotSynced
-        project: Entry[Namespace] | None = self._stores[NAMESPACES].get(Key("", namespace))
+        self._require_synced()
+        project: Entry[Namespace] | None = self._find(NAMESPACES, namespace)
         if project is None or project.projection.deleted is not None:
             # The garbage collector deletes the bindings with the project.
             return Result()
@@ -116,15 +102,13 @@ class WorkspaceProjector:
             and self._contains_project(role, project.projection)
         ):
             wanted = bind_workspace_role(role, subjects, namespace)
-        key = Key(namespace, projected_name(WORKSPACE_ROLE, name))
-        await apply_state(self._client, ROLE_BINDINGS, self._stores[ROLE_BINDINGS].get(key), wanted)
+        await self._apply(ROLE_BINDINGS, projected_name(WORKSPACE_ROLE, name), wanted, namespace)
         return Result()
 
     async def sync_project(self, namespace: str) -> Result:
         """Reconcile every role that counts, or counted before, in a project."""
-        if not self._is_synced():
-            raise NotSynced
-        project: Entry[Namespace] | None = self._stores[NAMESPACES].get(Key("", namespace))
+        self._require_synced()
+        project: Entry[Namespace] | None = self._find(NAMESPACES, namespace)
         workspace = project.projection.workspace if project else ""
         names = {found.key.name for found in self._roles.get(workspace)} if workspace else set()
         for found in self._ours.get(("in", namespace)):
@@ -147,9 +131,8 @@ class WorkspaceProjector:
         """Reconcile the role that a WorkspaceRoleBinding grants, and the role that it granted
         before.
         """
-        if not self._is_synced():
-            raise NotSynced
-        entry = self._stores[WORKSPACE_ROLE_BINDINGS].get(Key("", name))
+        self._require_synced()
+        entry = self._find(WORKSPACE_ROLE_BINDINGS, name)
         before = self._last_roles.pop(name, "")
         now = entry.projection.role if entry is not None else ""
         if now:
@@ -167,22 +150,15 @@ class WorkspaceProjector:
 
     async def sync_user(self, name: str) -> Result:
         """Reconcile the roles of a user who was disabled or enabled."""
-        if not self._is_synced():
-            raise NotSynced
-        if self._disabled.affects(name):
+        self._require_synced()
+        if self._affects(name):
             for role in sorted({found.projection.role for found in self._by_user.get(name)}):
                 await self.sync_role(role)
         return Result()
 
-    def _is_synced(self) -> bool:
-        """Return True if all stores are loaded. In an empty cache, every source would appear to be
-        deleted.
-        """
-        return all(informer.freshness.synced for informer in self._informers)
-
     def _role_and_subjects(self, name: str) -> tuple[Role | None, Rules, list[Manifest]]:
         """Return the role, its rules, and its subjects."""
-        entry: Entry[Role] | None = self._stores[WORKSPACE_ROLES].get(Key("", name))
+        entry: Entry[Role] | None = self._find(WORKSPACE_ROLES, name)
         if entry is None or not entry.projection.workspace:
             return None, (), []
         role = entry.projection
@@ -190,15 +166,15 @@ class WorkspaceProjector:
             (subject.kind, subject.name): subject
             for found in self._bindings.get(name)
             if _counts(found.projection, role)
-            for subject in self._disabled.exclude(_subjects(found.projection))
+            for subject in self._exclude_disabled(_subjects(found.projection))
         }
         ordered = [subjects[key] for key in sorted(subjects)]
-        return role, parse_rules(entry.original().get("rules")), native_subjects(ordered)
+        return role, role_rules(entry), native_subjects(ordered)
 
     def _contains_project(self, role: Role, project: Namespace) -> bool:
         """Return True if the project belongs to the role's workspace and is fully prepared."""
         name = role.workspace
-        entry: Entry[Workspace] | None = self._stores[WORKSPACES].get(Key("", name))
+        entry: Entry[Workspace] | None = self._find(WORKSPACES, name)
         return (
             entry is not None
             and project.name not in SYSTEM_NAMESPACES
@@ -210,12 +186,8 @@ class WorkspaceProjector:
 
     async def _report(self, entry: Entry[Binding]) -> None:
         binding, about = entry.projection, entry.original()
-        refused = refused_subjects(_subjects(binding))
-        if refused:
-            names = ", ".join(f"{subject.kind} {subject.name!r}" for subject in refused)
-            message = f"Workspace roles cannot be granted to these subjects: {names}"
-            await self._recorder.record(about, WARNING, "SubjectsRefused", message)
-        role: Entry[Role] | None = self._stores[WORKSPACE_ROLES].get(Key("", binding.role))
+        await self._report_refused(about, _subjects(binding))
+        role: Entry[Role] | None = self._find(WORKSPACE_ROLES, binding.role)
         if role is not None and not _counts(binding, role.projection):
             message = (
                 f"The role {binding.role!r} belongs to another workspace, "
@@ -238,14 +210,6 @@ def _subjects(binding: Binding) -> Iterator[Subject]:
     ):
         for name in names:
             yield Subject(kind, name)
-
-
-def _role_of(entry: Entry[Binding]) -> tuple[str, ...]:
-    return (entry.projection.role,)
-
-
-def _users_of(entry: Entry[Binding]) -> tuple[str, ...]:
-    return entry.projection.users
 
 
 def _workspace_of(entry: Entry[Any]) -> tuple[str, ...]:

@@ -20,7 +20,8 @@ from accounts.signin.new_passwords import busy_text, set_password
 from accounts.signin.passwords import TooBusy
 from accounts.time import now
 from accounts.users.directory import trusted_users, wait_for_version
-from accounts.users.states import ACTIVE, DISABLED, LOCKED, Manifest, patch_user, state_status
+from accounts.users.states import ACTIVE, DISABLED, LOCKED, patch_user, state_status
+from console.kube.apply import Manifest
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.core.access import Access

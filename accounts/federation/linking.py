@@ -6,8 +6,7 @@ valid label value is replaced by its hash.
 
 import hashlib
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Sequence
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
@@ -27,8 +26,10 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.host_runtime import get_runtime
+from console.kube.indexes import indexes_of
 from console.kube.projections import User
-from console.kube.store import Entry
+from rbac.levels import subjects_in
+from rbac.memberships import bindings_of
 
 PROVIDER_LABEL = "iam.kubesphere.io/identify-provider"
 SUBJECT_LABEL = "iam.kubesphere.io/origin-uid"
@@ -182,17 +183,13 @@ def _has_rights(name: str) -> bool:
         informer = get_runtime().informer(gvr)
         if not informer.freshness.synced:
             raise UsersNotCached
-        entries = informer.store.snapshot().entries.values()
-        if any(name in _users_of(gvr, entry) for entry in entries):
+        if gvr == GROUP_BINDINGS:
+            found: Sequence[object] = bindings_of(informer.store, name)
+        else:
+            found = indexes_of(informer.store).by(subjects_in).get(f"User {name}")
+        if found:
             return True
     return False
-
-
-def _users_of(gvr: GVR, entry: Entry[Any]) -> Iterable[str]:
-    if gvr == GLOBAL_ROLE_BINDINGS:
-        return (each.name for each in entry.projection.subjects if each.kind == "User")
-    users: tuple[str, ...] = entry.projection.users
-    return users
 
 
 def _is_name(text: str) -> bool:

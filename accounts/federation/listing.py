@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from accounts.providers.base import RedirectProvider
-from accounts.providers.options import AUTO, LOOKUP, MIXED, Entry, Problem, read_current_providers
+from accounts.providers.options import AUTO, LOOKUP, MIXED, Entry, read_current_providers
 from console.kube.status import Severity
 from console.ui.core.access import may_list_everything
 from console.ui.core.requests import ConsoleRequest
@@ -57,13 +57,29 @@ async def providers(request: ConsoleRequest) -> HttpResponse:
         )
         return withheld_page(request, text, _("Identity providers"))
     found = await read_current_providers()
-    rows = [_wrong(problem) for problem in found.problems if problem.name or problem.kind]
+    rows = [
+        ProviderRow(
+            problem.name or "—", problem.kind, Severity.ERROR, _("Ignored"),
+            escape_invisible(problem.text), "—", "",
+        )
+        for problem in found.problems
+        if problem.name or problem.kind
+    ]  # fmt: skip
     rows += [_row(entry) for entry in found.entries.values()]
     context = {
         "rows": rows,
         "source": found.source,
         "problems": [escape_invisible(each.text) for each in found.problems if not each.name],
-        "state": None if rows else _nothing(),
+        "state": None
+        if rows
+        else EmptyState(
+            "first-use",
+            _("No identity providers"),
+            _(
+                "Users sign in with a password of this console until you add identity providers to "
+                "authentication.yaml."
+            ),
+        ),
     }
     return render(request, "accounts/providers.html", context)
 
@@ -83,22 +99,4 @@ def _row(entry: Entry) -> ProviderRow:
         else "",
         people=_MAPPINGS[entry.mapping, entry.confirms],
         callback=provider.callback if isinstance(provider, RedirectProvider) else "",
-    )
-
-
-def _wrong(problem: Problem) -> ProviderRow:
-    text = escape_invisible(problem.text)
-    return ProviderRow(
-        problem.name or "—", problem.kind, Severity.ERROR, _("Ignored"), text, "—", ""
-    )
-
-
-def _nothing() -> EmptyState:
-    return EmptyState(
-        "first-use",
-        _("No identity providers"),
-        _(
-            "Users sign in with a password of this console until you add identity providers to "
-            "authentication.yaml."
-        ),
     )

@@ -244,11 +244,10 @@ def user_not_cached_page(request: HttpRequest, next_url: str) -> HttpResponse:
 # Sign-in with a name and password that a provider checks, from the sign-in form.
 
 
-@handle_errors
 async def sign_in_through(
     request: HttpRequest, name: str, username: str, password: str, next_url: str
 ) -> HttpResponse:
-    """Check the password with a provider and sign the user in.
+    """Check the password with a provider and sign the user in. Raise like `sign_in_person`.
 
     `next_url` must be validated. An unknown provider is handled like a wrong password.
     """

@@ -15,9 +15,8 @@ from typing import Any
 from accounts.users.directory import users
 from console.kube.gvr import GVR, Key
 from console.kube.host_runtime import get_runtime
-from console.kube.identity import Identity, InvalidIdentity
-from rbac.authorizer import is_usable
-from rbac.memberships import identity_of
+from console.kube.identity import Identity
+from rbac.memberships import usable_identity
 from rbac.process_clusters import get_authorizer, get_role_levels
 from rbac.rules import Rules
 
@@ -67,12 +66,7 @@ def viewing_of(content: Mapping[str, Any], viewer: Identity, now: datetime) -> V
 def target_of(name: str) -> Identity | None:
     """Return the identity of a user who may sign in, or None. Raise `UsersUnknown`."""
     entry = users().store.get(Key("", name))
-    if entry is None or not is_usable(entry.projection):
-        return None
-    try:
-        return identity_of(get_runtime(), name)
-    except InvalidIdentity:
-        return None
+    return usable_identity(get_runtime(), entry.projection) if entry is not None else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from accounts.time import now
 from accounts.users.directory import users
 from console.audit.trail import record_request
 from console.kube.gvr import USERS, Key
+from console.kube.identity import Identity
 from console.ui.core.permissions import Denied
 from console.ui.core.requests import ConsoleRequest
 from console.views.errors import error_page
@@ -36,7 +37,7 @@ MOST = 5
 @page("GET", "POST")
 async def begin(request: ConsoleRequest, name: str) -> HttpResponse:
     """Explain viewing as another user (GET) or start it (POST)."""
-    viewer = _viewer(request)
+    viewer: Identity = request.own_identity  # type: ignore[attr-defined]
     if _viewing(request) is not None:
         text = _(
             "You are already viewing the console as another user. Stop viewing as that user first."
@@ -86,10 +87,6 @@ async def end(request: ConsoleRequest) -> HttpResponse:
         await request.session.apop(VIEWING, None)
     messages.success(request, _("You are using the console as yourself again."))
     return HttpResponseRedirect(user_url(viewing.name))
-
-
-def _viewer(request: ConsoleRequest) -> Any:
-    return request.own_identity  # type: ignore[attr-defined]
 
 
 def _viewing(request: ConsoleRequest) -> Viewing | None:

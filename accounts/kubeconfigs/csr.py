@@ -6,14 +6,17 @@ name and groups. A user who can create requests with the console's labels theref
 signed.
 """
 
-import base64
-import binascii
 from dataclasses import replace
-from typing import Any
 
 from accounts.kubeconfigs.certificates import is_certificate_for, is_request_for
-from accounts.kubeconfigs.kubeconfig import LOOK_AGAIN, SIGNER, identity_of
-from accounts.kubeconfigs.storage import OURS, USERNAME_LABEL, KubeconfigStore, StoredKubeconfig
+from accounts.kubeconfigs.kubeconfig import LOOK_AGAIN, SIGNER
+from accounts.kubeconfigs.storage import (
+    USERNAME_LABEL,
+    KubeconfigStore,
+    StoredKubeconfig,
+    decoded,
+)
+from console.kube.apply import Manifest
 from console.kube.controller import Request, Result
 from console.kube.errors import NotFound
 from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, GVR, USERS, Key
@@ -24,9 +27,8 @@ from console.kube.projections.certificates import CertificateSigningRequest
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from rbac.event_recorder import NORMAL, WARNING, Recorder
-from rbac.memberships import are_current
-
-Manifest = dict[str, Any]
+from rbac.memberships import are_current, usable_identity
+from rbac.projection import LABELS
 
 _APPROVED = {
     "type": "Approved",
@@ -54,13 +56,13 @@ class CSRReconciler:
         entry: Entry[CertificateSigningRequest] | None = self._requests.store.get(
             Key("", request.name)
         )
-        if entry is None or not OURS.items() <= entry.projection.labels.items():
+        if entry is None or not LABELS.items() <= entry.projection.labels.items():
             return Result()
         if not (self._users.freshness.synced and are_current(self._runtime)):
             return Result(requeue_after=LOOK_AGAIN)
         name = entry.projection.labels.get(USERNAME_LABEL, "")
         user: Entry[User] | None = self._users.store.get(Key("", name)) if name else None
-        identity = identity_of(self._runtime, user.projection) if user else None
+        identity = usable_identity(self._runtime, user.projection) if user else None
         if user is None or identity is None:
             await self._delete(entry)
             return Result()
@@ -83,7 +85,7 @@ class CSRReconciler:
         status = found.get("status") or {}
         conditions = {one["type"]: one for one in status.get("conditions") or []}
         refused = conditions.get("Denied") or conditions.get("Failed")
-        certificate = _decoded(status.get("certificate"))
+        certificate = decoded(status.get("certificate"))
         about = user.original()
         if refused is not None:
             message = f"No certificate was issued: {refused.get('message') or refused['type']}"
@@ -113,16 +115,9 @@ class CSRReconciler:
 
 def _is_ours(found: Manifest, kept: StoredKubeconfig, identity: Identity) -> bool:
     spec = found.get("spec") or {}
-    request = _decoded(spec.get("request")).encode()
+    request = decoded(spec.get("request")).encode()
     return (
         bool(kept.pending)
         and spec.get("signerName") == SIGNER
         and is_request_for(request, kept.pending, identity)
     )
-
-
-def _decoded(text: str | None) -> str:
-    try:
-        return base64.b64decode(text or "").decode()
-    except (binascii.Error, UnicodeDecodeError):
-        return ""

@@ -7,7 +7,6 @@ derived from key and identity, so the same request is created only once.
 import base64
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from accounts.kubeconfigs.certificates import (
     expires,
@@ -18,21 +17,20 @@ from accounts.kubeconfigs.certificates import (
     make_request,
     renew_before,
 )
-from accounts.kubeconfigs.storage import OURS, USERNAME_LABEL, KubeconfigStore, StoredKubeconfig
+from accounts.kubeconfigs.storage import USERNAME_LABEL, KubeconfigStore, StoredKubeconfig
+from console.kube.apply import Manifest
 from console.kube.clock import Clock
 from console.kube.controller import Request, Result
 from console.kube.errors import Conflict
 from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, GVR, USERS, Key
-from console.kube.identity import Identity, InvalidIdentity
+from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.projections import User
-from console.kube.runtime import Reads, Runtime
+from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from console.ui.core.threads import in_thread
-from rbac.authorizer import is_usable
-from rbac.memberships import are_current, groups_of
-
-Manifest = dict[str, Any]
+from rbac.memberships import are_current, usable_identity
+from rbac.projection import LABELS
 
 #: Set to "true" on a user who requested a kubeconfig.
 ASKED_ANNOTATION = "quarterdeck.io/kubeconfig"
@@ -62,7 +60,7 @@ class KubeconfigReconciler:
             return Result()
         if not are_current(self._runtime):
             return Result(requeue_after=LOOK_AGAIN)
-        identity = identity_of(self._runtime, entry.projection)
+        identity = usable_identity(self._runtime, entry.projection)
         if identity is None:
             await self._keeper.delete(request.name)
             return Result()
@@ -89,16 +87,6 @@ class KubeconfigReconciler:
             return
 
 
-def identity_of(runtime: Reads, user: User) -> Identity | None:
-    """Return the identity for the user's certificate, or None if the user may not sign in."""
-    if not is_usable(user):
-        return None
-    try:
-        return Identity(user.name, groups_of(runtime, user.name))
-    except InvalidIdentity:
-        return None
-
-
 def remaining_validity(
     kept: StoredKubeconfig, identity: Identity, now: datetime
 ) -> timedelta | None:
@@ -119,7 +107,7 @@ def signing_request(key: str, identity: Identity) -> Manifest:
         "kind": "CertificateSigningRequest",
         "metadata": {
             "name": f"{identity.name}-csr-{fingerprint(key, identity)}",
-            "labels": {**OURS, USERNAME_LABEL: identity.name},
+            "labels": {**LABELS, USERNAME_LABEL: identity.name},
         },
         "spec": {
             "request": asked,

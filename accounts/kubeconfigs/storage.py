@@ -8,18 +8,16 @@ write access doesn't allow having another key signed in a user's name.
 import base64
 import binascii
 from dataclasses import dataclass
-from typing import Any
 
 from console.encryption import DecryptionError, decrypt, encrypt
+from console.kube.apply import Manifest
 from console.kube.client import ObjectClient
 from console.kube.errors import NotFound
 from console.kube.gvr import SECRETS
-
-Manifest = dict[str, Any]
+from rbac.projection import LABELS
 
 NAMESPACE = "quarterdeck-kubeconfigs"
 USERNAME_LABEL = "kubesphere.io/username"
-OURS = {"app.kubernetes.io/managed-by": "quarterdeck"}
 _KEY, _CERTIFICATE, _PENDING = "sealed.key", "tls.crt", "sealed-pending.key"
 _PURPOSE = "keys of kubeconfigs"
 
@@ -51,9 +49,9 @@ class KubeconfigStore:
         except NotFound:
             return StoredKubeconfig(user)
         data = found.get("data") or {}
-        key, pending = (_unsealed(user, _text(data, name)) for name in (_KEY, _PENDING))
+        key, pending = (_unsealed(user, decoded(data.get(name))) for name in (_KEY, _PENDING))
         version = found["metadata"]["resourceVersion"]
-        return StoredKubeconfig(user, key, _text(data, _CERTIFICATE), pending, version)
+        return StoredKubeconfig(user, key, decoded(data.get(_CERTIFICATE)), pending, version)
 
     async def save(self, kept: StoredKubeconfig) -> None:
         """Create or replace the Secret. A change since it was read raises `Conflict`."""
@@ -64,7 +62,7 @@ class KubeconfigStore:
         }
         data = {name: base64.b64encode(text.encode()).decode() for name, text in texts.items()}
         name = _name(kept.user)
-        labels = {**OURS, USERNAME_LABEL: kept.user}
+        labels = {**LABELS, USERNAME_LABEL: kept.user}
         meta: Manifest = {"name": name, "namespace": NAMESPACE, "labels": labels}
         body: Manifest = {"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "data": data}
         if not kept.version:
@@ -86,10 +84,10 @@ def _name(user: str) -> str:
     return f"kubeconfig-{user}"
 
 
-def _text(data: Manifest, name: str) -> str:
-    """Return a decoded value, or "" if it is missing or invalid; it is then created again."""
+def decoded(value: object) -> str:
+    """Return a base64-encoded text, or "" if it is missing or invalid."""
     try:
-        return base64.b64decode(str(data.get(name) or "")).decode()
+        return base64.b64decode(str(value or "")).decode()
     except (binascii.Error, UnicodeDecodeError):
         return ""
 

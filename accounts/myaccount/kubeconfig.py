@@ -14,7 +14,7 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.kubeconfigs.kubeconfig import ASKED_ANNOTATION, identity_of, remaining_validity
+from accounts.kubeconfigs.kubeconfig import ASKED_ANNOTATION, remaining_validity
 from accounts.kubeconfigs.storage import KubeconfigStore, StoredKubeconfig
 from accounts.myaccount.own_user import own_name, own_user
 from accounts.time import now
@@ -28,6 +28,7 @@ from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from console.ui.core.requests import ConsoleRequest
 from console.views.page import page
+from rbac.memberships import usable_identity
 
 #: Timeout in seconds for the controllers to issue the certificate, and the poll interval.
 PATIENCE, LOOK_EVERY = 8.0, 0.25
@@ -84,7 +85,7 @@ async def request_kubeconfig(
         async with asyncio.timeout(PATIENCE):
             while True:
                 kept = await keeper.find(name)
-                identity = identity_of(runtime, entry.projection)
+                identity = usable_identity(runtime, entry.projection)
                 if identity is not None and remaining_validity(kept, identity, now) is not None:
                     return kept
                 await asyncio.sleep(LOOK_EVERY)

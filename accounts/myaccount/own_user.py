@@ -11,8 +11,8 @@ from accounts.protection.revocation import revoke_all
 from accounts.signin import sessions
 from accounts.time import now
 from accounts.users.directory import trusted_users, wait_for_version
-from accounts.users.states import Manifest
 from console.audit.trail import record_request
+from console.kube.apply import Manifest
 from console.kube.client import ConsoleClient
 from console.kube.errors import ChangedConcurrently, Conflict, NotFound
 from console.kube.gvr import USERS, Key

@@ -67,7 +67,9 @@ class OwnProfileForm(ConsoleForm):
     def clean_email(self) -> str:
         email: str = self.cleaned_data["email"]
         # Same message for both errors, so that the form doesn't reveal other users' addresses.
-        if email not in ("", self._user.email) and not _may_have(email, self._user.name):
+        if email not in ("", self._user.email) and (
+            not is_address(email) or has_email(users(), email, but=self._user.name)
+        ):
             raise ValidationError(
                 _("This email address cannot be used. Enter another email address.")
             )
@@ -101,7 +103,3 @@ async def change_profile(request: ConsoleRequest, entry: Entry[User], form: OwnP
     except (ApiError, AuditUnavailable) as error:
         problems.add_form_errors(error, form)
     return form.is_valid()
-
-
-def _may_have(email: str, name: str) -> bool:
-    return is_address(email) and not has_email(users(), email, but=name)

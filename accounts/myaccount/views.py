@@ -25,7 +25,6 @@ from accounts.oauth.holders import holder_of
 from accounts.protection import browser_sessions
 from accounts.protection.records import history_of
 from accounts.protection.revocation import notify_replicas
-from accounts.signin.language import set_language
 from accounts.time import now
 from console.audit.trail import record_session
 from console.kube.host_runtime import get_runtime
@@ -37,7 +36,7 @@ from console.ui.core.requests import ConsoleRequest
 from console.ui.forms.forms import ConsoleForm
 from console.ui.navigation.page_frame import THEME_COOKIE
 from console.views.page import page
-from console.views.preferences import YEAR
+from console.views.preferences import set_preference
 
 OTHERS = "others"
 
@@ -57,11 +56,8 @@ async def profile(request: ConsoleRequest) -> HttpResponse:
     with override(language):
         messages.success(request, _("Profile saved."))
     response = HttpResponseRedirect(reverse("accounts:own:account"))
-    set_language(response, language)
-    secure = bool(settings.SESSION_COOKIE_SECURE)
-    response.set_cookie(
-        THEME_COOKIE, theme, max_age=YEAR, secure=secure, httponly=True, samesite="Lax"
-    )
+    set_preference(response, settings.LANGUAGE_COOKIE_NAME, language)
+    set_preference(response, THEME_COOKIE, theme)
     return response
 
 

@@ -8,7 +8,6 @@ redirected until both are valid. All later errors are sent to the client, with i
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from accounts.oauth import clients
 from accounts.oauth.clients import CODE, DENY, Client
@@ -87,8 +86,8 @@ def read_code_request(asked: AuthorizationRequest, fields: Mapping[str, str]) ->
 def redirect_location(asked: AuthorizationRequest, **parameters: str) -> str:
     """Return the redirect URI with these parameters, state and issuer."""
     every = {"state": asked.state} if asked.state else {}
-    query = urlencode({**parameters, **every, "iss": options().issuer})
-    return f"{asked.redirect_uri}{'&' if '?' in asked.redirect_uri else '?'}{query}"
+    query = {**parameters, **every, "iss": options().issuer}
+    return clients.with_query(asked.redirect_uri, query)
 
 
 def _challenge(client: Client, fields: Mapping[str, str]) -> str:

@@ -57,7 +57,9 @@ async def authorize(request: HttpRequest) -> HttpResponse:
             return HttpResponseRedirect(_page(fields))
         return HttpResponseRedirect(await _grant(request, asked, wanted, *found))
     except OAuthError as error:
-        return error.response() if error.status in (401, 429) else _sent_back(asked, error)
+        if error.status in (401, 429):
+            return error.response()
+        return HttpResponseRedirect(_error_location(asked, error))
 
 
 @require_http_methods(["GET", "POST"])
@@ -75,10 +77,7 @@ async def confirm(request: ConsoleRequest) -> HttpResponse:
     try:
         return await _confirmed(request, asked, read_code_request(asked, fields))
     except OAuthError as error:
-        return _leave(
-            request,
-            redirect_location(asked, error=error.error, error_description=error.description),
-        )
+        return _leave(request, _error_location(asked, error))
     except (UsersNotCached, AuditUnavailable, DatabaseError):
         return error_page(
             request, 503, _("Signing in is not possible: the database is not available.")
@@ -193,9 +192,8 @@ def _page(fields: Fields) -> str:
     return f"{reverse('accounts:oauth:confirm')}?{urlencode(dict(fields))}"
 
 
-def _sent_back(asked: AuthorizationRequest, error: OAuthError) -> HttpResponse:
-    where = redirect_location(asked, error=error.error, error_description=error.description)
-    return HttpResponseRedirect(where)
+def _error_location(asked: AuthorizationRequest, error: OAuthError) -> str:
+    return redirect_location(asked, error=error.error, error_description=error.description)
 
 
 def _ask(request: ConsoleRequest, asked: AuthorizationRequest, wanted: CodeRequest) -> HttpResponse:

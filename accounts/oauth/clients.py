@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import yaml
 
@@ -36,7 +36,8 @@ _SHIPPED = "kubesphere"
 _KNOWN_SECRETS = frozenset({"kubesphere", "quarterdeck", "changeme", "change-me", "secret"})
 _FIRST_PARTY = frozenset({"kubesphere", "quarterdeck"})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+#: Hosts to which unencrypted connections are allowed.
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 Note = Callable[[str], None]
 OPENID, PROFILE, EMAIL, API = "openid", "profile", "email", "api"
@@ -131,9 +132,14 @@ def uri_problem(uri: str) -> str:
         return "wildcards (*) are not supported, because URLs are compared exactly"
     if "#" in uri or not parts.hostname or "@" in parts.netloc:
         return "the URL must have a host and must not contain a fragment or user information"
-    if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK):
+    if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK):
         return ""
     return "use https, or http for the local host"
+
+
+def with_query(url: str, parameters: Mapping[str, str]) -> str:
+    """Return the URL with these parameters appended to its query."""
+    return f"{url}{'&' if '?' in url else '?'}{urlencode(parameters)}"
 
 
 def _uris(raw: object, note: Note) -> frozenset[str]:

@@ -50,6 +50,7 @@ def endpoint(*methods: str, again: bool = True) -> Callable[[View], View]:
 
     `again` is passed to `unavailable`.
     """
+    allowed = ", ".join(methods)
 
     def decorate(view: View) -> View:
         @csrf_exempt
@@ -57,7 +58,8 @@ def endpoint(*methods: str, again: bool = True) -> Callable[[View], View]:
         async def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             try:
                 if request.method not in methods:
-                    raise _wrong_method(methods)
+                    text = f"Allowed methods: {allowed}."
+                    raise OAuthError("invalid_request", text, status=405, Allow=allowed)
                 return await view(request, *args, **kwargs)
             except OAuthError as error:
                 return error.response()
@@ -73,11 +75,6 @@ def endpoint(*methods: str, again: bool = True) -> Callable[[View], View]:
         return guarded
 
     return decorate
-
-
-def _wrong_method(methods: tuple[str, ...]) -> OAuthError:
-    allowed = ", ".join(methods)
-    return OAuthError("invalid_request", f"Allowed methods: {allowed}.", status=405, Allow=allowed)
 
 
 # Strict parsing of request parameters. Ambiguous requests are rejected.

@@ -234,7 +234,7 @@ def use_refresh(token: str, client: Client, scope: str, now: datetime) -> Issued
         return RejectedGrant("RefreshReused")
     if grant.ended is not None or min(found.expires, grant.expires) <= now:
         return RejectedGrant("TokenExpired")
-    holder = _holder(grant)
+    holder = find_holder(grant.user, grant.uid, grant.credential)
     if holder is None:
         end_grants(Grant.objects.filter(pk=grant.pk), "UserEnded", now)
         return RejectedGrant("UserEnded")
@@ -301,7 +301,3 @@ def _begin(
 def _refresh_token(token: str, client: Client) -> Any:
     rows = RefreshToken.objects.select_related("grant")
     return rows.filter(digest=digest(token), grant__client=client.name).first()
-
-
-def _holder(grant: Grant) -> Holder | None:
-    return find_holder(grant.user, grant.uid, grant.credential)

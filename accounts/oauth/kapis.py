@@ -43,7 +43,8 @@ async def user(request: HttpRequest, name: str, cluster_name: str = "") -> HttpR
         own = users.store.get(Key("", account))
         if own is not None and holder_of(own).must_choose_password:
             return status_response(403, "choose a password first")
-        if name != account and not _may_get(request, name):
+        access: Access | None = getattr(request, "access", None)
+        if name != account and (access is None or not access.can("get", USERS, name=name)):
             return _forbidden(account, name)
         found = users.store.get(Key("", name))
     except UsersNotCached:
@@ -75,11 +76,6 @@ def _global_role(name: str) -> str:
         if any(subject.kind == "User" and subject.name == name for subject in binding.subjects):
             return binding.role
     return ""
-
-
-def _may_get(request: HttpRequest, name: str) -> bool:
-    access: Access | None = getattr(request, "access", None)
-    return access is not None and access.can("get", USERS, name=name)
 
 
 def _refused(bearer: Bearer | None) -> HttpResponse:

@@ -81,8 +81,9 @@ def discard_expired(now: datetime) -> None:
 def _make(purpose: str, now: datetime) -> Key:
     key = _generate(purpose)
     public = key.as_dict(private=False)
+    sealed = encrypt(key.as_pem(private=True), _SEALED)
     SigningKey.objects.create(
-        kid=key.thumbprint(), purpose=purpose, public=public, private=_sealed(key), created=now
+        kid=key.thumbprint(), purpose=purpose, public=public, private=sealed, created=now
     )
     return key
 
@@ -90,7 +91,7 @@ def _make(purpose: str, now: datetime) -> Key:
 def verifying_key(kid: str, purpose: str, now: datetime) -> Key | None:
     """Return the public key with this ID and purpose, or None if it doesn't exist or has expired."""
     row = _known(now).filter(kid=kid, purpose=purpose).first()
-    return None if row is None else _imported(row.public, purpose)
+    return None if row is None else _key_type(purpose).import_key(row.public)
 
 
 def published(now: datetime) -> list[dict[str, Any]]:
@@ -113,12 +114,8 @@ def _generate(purpose: str) -> Key:
     return RSAKey.generate_key(2048, about, auto_kid=True)
 
 
-def _imported(value: dict[str, Any], purpose: str) -> Key:
-    return ECKey.import_key(value) if purpose == ACCESS else RSAKey.import_key(value)
-
-
-def _sealed(key: Key) -> str:
-    return encrypt(key.as_pem(private=True), _SEALED)
+def _key_type(purpose: str) -> type[Key]:
+    return ECKey if purpose == ACCESS else RSAKey
 
 
 @lru_cache(maxsize=16)
@@ -126,7 +123,7 @@ def _unsealed(sealed: str, purpose: str, secret: str) -> Key:
     """Decrypt a private key. Raise JoseError or ValueError if it was encrypted with another secret."""
     pem = decrypt(sealed, _SEALED, secret)
     about: Any = {"use": "sig", "alg": ALGORITHMS[purpose]}
-    found = (ECKey if purpose == ACCESS else RSAKey).import_key(pem, about)
+    found = _key_type(purpose).import_key(pem, about)
     found.ensure_kid()
     return found
 

@@ -9,12 +9,11 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils.http import urlencode
 
 from accounts.models import Grant
 from accounts.oauth import endpoint, grants, keys
 from accounts.oauth.bearer import bearer_of, examine_token, require_grant, require_scope
-from accounts.oauth.clients import ALL, CODE, OPENID, PASSWORD, REFRESH, Client
+from accounts.oauth.clients import ALL, CODE, OPENID, PASSWORD, REFRESH, Client, with_query
 from accounts.oauth.endpoint import Fields, client_of, form_of, query_of, required
 from accounts.oauth.errors import invalid_request, json_response
 from accounts.oauth.grants import user_claims
@@ -112,7 +111,8 @@ async def revoke(request: HttpRequest) -> HttpResponse:
     grant = await _grant_of(required(fields, "token"), client)
     if grant is not None:
         async with record_session(request, "revoke", "token", name=client.name, actor=grant.user):
-            await sync_to_async(_end)(grant)
+            grants_of_token = Grant.objects.filter(pk=grant.pk)
+            await sync_to_async(grants.end_grants)(grants_of_token, "Revoked", endpoint.clock.now())
     return json_response({})
 
 
@@ -123,10 +123,6 @@ async def _grant_of(token: str, client: Client) -> Grant | None:
     bearer = await examine_token(token)
     grant = bearer.grant if bearer is not None else None
     return grant if grant is not None and grant.client == client.name else None
-
-
-def _end(grant: Grant) -> None:
-    grants.end_grants(Grant.objects.filter(pk=grant.pk), "Revoked", endpoint.clock.now())
 
 
 def _where_next(grant: Grant, fields: Fields) -> str | None:
@@ -140,4 +136,4 @@ def _where_next(grant: Grant, fields: Fields) -> str | None:
     if client is None or uri not in client.post_logout_uris:
         raise invalid_request("The post-logout redirect URI is not registered for this client.")
     state = {"state": fields["state"]} if "state" in fields else {}
-    return f"{uri}{'&' if '?' in uri else '?'}{urlencode(state)}" if state else uri
+    return with_query(uri, state) if state else uri

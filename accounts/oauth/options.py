@@ -22,8 +22,8 @@ import yaml
 from django.conf import settings
 
 from accounts.oauth import kubesphere_config
-from accounts.oauth.clients import Client, Lifetimes, lifetime, read_client
-from accounts.protection.limits import DEFAULTS, Limits, read_limits
+from accounts.oauth.clients import Client, Lifetimes, Note, lifetime, read_client
+from accounts.time import parse_duration
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +33,9 @@ ACCESS, IDLE = timedelta(hours=2), timedelta(hours=2)
 
 #: Values of Quarterdeck's settings `secondFactor` and `firstPassword`.
 OPTIONAL, REQUIRED = "optional", "required"
+
+#: Attempts per address, as a multiple of the attempts per user, because users can share an address.
+ADDRESS_SHARE = 10
 
 Stamp = tuple[str, int, int, int]
 
@@ -48,6 +51,27 @@ _OF_WHOLE = (
 )
 _OF_OAUTH = ("accessTokenInactivityTimeout", "accessTokenMaxAge", "clients")
 SHARED_SETTINGS = (*_OF_OAUTH, *_OF_WHOLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits for sign-in attempts and LoginRecords. Defaults are those of KubeSphere's installer.
+
+    `tries` failures within `duration` lock the user for `duration`. LoginRecords are kept for
+    `history`, and at most `entries` per user.
+    """
+
+    tries: int = 10
+    duration: timedelta = timedelta(minutes=10)
+    history: timedelta = timedelta(days=7)
+    entries: int = 100
+
+    @property
+    def address_tries(self) -> int:
+        return self.tries * ADDRESS_SHARE
+
+
+DEFAULTS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,3 +253,37 @@ def _load(path: Path, before: Options | None, beneath: kubesphere_config.FoundCo
         kept = before or replace(parse_options({}, beneath), clients={})
         problem = f"the file cannot be read; the previous configuration remains in effect: {error}"
         return replace(kept, problems=(problem,))
+
+
+def read_limits(raw: Mapping[str, Any], note: Note) -> Limits:
+    """Read the limits from the configuration. Invalid values are reported to `note` and replaced by
+    defaults.
+
+    `entries` is at least `tries`, because the lock counts LoginRecords.
+    """
+    tries = _number(raw, "authenticateRateLimiterMaxTries", DEFAULTS.tries, note)
+    return Limits(
+        tries=tries,
+        duration=_duration(raw, "authenticateRateLimiterDuration", DEFAULTS.duration, note),
+        history=_duration(raw, "loginHistoryRetentionPeriod", DEFAULTS.history, note),
+        entries=max(tries, _number(raw, "loginHistoryMaximumEntries", DEFAULTS.entries, note)),
+    )
+
+
+def _number(raw: Mapping[str, Any], name: str, default: int, note: Note) -> int:
+    value = raw.get(name, default)
+    if type(value) is int and 0 < value <= 10_000:
+        return value
+    note(f"{name} must be a number from 1 to 10000, not {str(value)[:40]!r}")
+    return default
+
+
+def _duration(raw: Mapping[str, Any], name: str, default: timedelta, note: Note) -> timedelta:
+    try:
+        found = parse_duration(raw[name]) if name in raw else default
+        if found:
+            return found
+        note(f"{name} must be greater than zero")
+    except ValueError as error:
+        note(f"{name}: {error}")
+    return default

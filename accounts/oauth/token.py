@@ -19,7 +19,7 @@ from accounts.oauth.errors import (
     too_many,
 )
 from accounts.oauth.grants import Issued, RejectedGrant
-from accounts.oauth.holders import Holder, holder_of
+from accounts.oauth.holders import holder_of
 from accounts.signin.authenticate import MAX_NAME, NO_CODE, NOT_SET_UP, WRONG_CODE, authenticate
 from accounts.users.directory import find_user, trusted_users
 from console.audit.trail import record_session
@@ -97,14 +97,15 @@ async def _password(request: HttpRequest, client: Client, fields: Fields) -> Iss
     scope = clients.granted_scopes(fields.get("scope", ""), client)
     # Read the user before checking the password. If the password changes in between, the issued
     # tokens are invalid.
-    before = _holder(username)
+    entry = find_user(trusted_users(), username) if len(username) <= MAX_NAME else None
+    before = holder_of(entry) if entry is not None else None
     attempt = await authenticate(request, username, password, code=fields.get("totp", ""))
     async with record_session(
         request, "login", "token", name=client.name, actor=attempt.name
-    ) as entry:
+    ) as recording:
         if attempt.user is None or before is None or before.user.uid != attempt.user.uid:
             code = 400 if attempt.wait is None else 429
-            entry.set_outcome(code, attempt.reason or "UserEnded")
+            recording.set_outcome(code, attempt.reason or "UserEnded")
             issued = None
         else:
             now = endpoint.clock.now()
@@ -153,11 +154,6 @@ def _challenge(verifier: str) -> str:
     if not _VERIFIER.fullmatch(verifier):
         raise invalid_grant("The code verifier is malformed.")
     return challenge_of(verifier)
-
-
-def _holder(username: str) -> Holder | None:
-    entry = find_user(trusted_users(), username) if len(username) <= MAX_NAME else None
-    return holder_of(entry) if entry is not None else None
 
 
 def _issued(found: Issued | RejectedGrant) -> Issued:

@@ -24,8 +24,7 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from accounts.models import FailedAttempts
-from accounts.oauth.options import options
-from accounts.protection.limits import Limits
+from accounts.oauth.options import Limits, options
 from accounts.time import now
 from accounts.users.states import LOCKED, lock_remaining
 from console.kube.projections import User

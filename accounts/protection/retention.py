@@ -12,21 +12,19 @@ before a LoginRecord is written.
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from accounts.oauth.options import options
-from accounts.protection.limits import Limits
+from accounts.oauth.options import Limits, options
 from accounts.users.reconciler import is_federated
 from accounts.users.states import (
     ACTIVE,
     LOCKED,
-    Manifest,
     patch_user,
     state_since,
     state_status,
     time_text,
 )
+from console.kube.apply import Manifest
 from console.kube.clock import Clock
 from console.kube.controller import NotSynced, Request, Result
-from console.kube.errors import NotFound
 from console.kube.gvr import GVR, LOGIN_RECORDS, USERS, Key
 from console.kube.indexes import indexes_of
 from console.kube.informer import Informer
@@ -35,6 +33,7 @@ from console.kube.projections.tenancy import USER_LABEL, LoginRecord
 from console.kube.runtime import Runtime
 from console.kube.status import Severity
 from console.kube.store import Entry
+from rbac.apply import delete_entry
 from rbac.event_recorder import WARNING, Recorder
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -63,11 +62,11 @@ class LoginRecordReconciler:
         age = self._clock.now() - _time(record)
         history = options().limits.history
         if user is None or age >= history:
-            await self._delete(record)
+            await delete_entry(self._client, LOGIN_RECORDS, record)
             return Result()
         known = self._of(user.key.name)
         for late in _excess(known, options().limits):
-            await self._delete(late)
+            await delete_entry(self._client, LOGIN_RECORDS, late)
         await self._apply(user, record, known)
         return Result(requeue_after=(history - age).total_seconds())
 
@@ -75,17 +74,6 @@ class LoginRecordReconciler:
         """Return the user's records, newest first."""
         found = indexes_of(self._records.store).by_label.get(f"{USER_LABEL}={user}")
         return sorted(found, key=lambda one: (_time(one), one.key.name), reverse=True)
-
-    async def _delete(self, record: Record) -> None:
-        try:
-            await self._client.delete(
-                LOGIN_RECORDS,
-                name=record.key.name,
-                uid=record.projection.uid,
-                resource_version=record.resource_version,
-            )
-        except NotFound:
-            return
 
     async def _apply(self, entry: Entry[User], record: Record, known: Sequence[Record]) -> None:
         user = entry.original()

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 import aiohttp
 
 from accounts.jose import challenge_of
+from accounts.oauth.clients import with_query
 from accounts.providers.base import ProviderAttempt, ProviderRefused, Unreachable
 from accounts.providers.options import Fields
 from accounts.providers.web import ProviderHttpClient
@@ -46,7 +47,7 @@ class OAuthClient:
         }
         if self.scopes:
             parameters["scope"] = " ".join(self.scopes)
-        return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(parameters)}"
+        return with_query(endpoint, parameters)
 
     async def tokens(
         self,
@@ -100,7 +101,10 @@ def code_in(answer: Mapping[str, str]) -> str:
 
 def access_token(tokens: Mapping[str, Any]) -> str:
     """Return the access token. Raise `ProviderRefused` if it is missing."""
-    return text_of(tokens, "access_token") or _no_token()
+    token = text_of(tokens, "access_token")
+    if not token:
+        raise ProviderRefused("NoToken", "the response contains no access token")
+    return token
 
 
 def text_of(found: Mapping[str, Any], name: str) -> str:
@@ -109,7 +113,3 @@ def text_of(found: Mapping[str, Any], name: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return ""
     return str(value)
-
-
-def _no_token() -> str:
-    raise ProviderRefused("NoToken", "the response contains no access token")

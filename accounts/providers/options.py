@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.urls import reverse
@@ -166,29 +166,21 @@ def tls_context(authorities: str, insecure: bool) -> ssl.SSLContext:
 # Identity provider types, by their name in the configuration.
 
 Build = Callable[[Fields], Provider]
+B = TypeVar("B", bound=Build)
 
 _kinds: dict[str, Build] = {}
 
 
-def provider_kind(name: str) -> Callable[[Build], Build]:
-    """Register a function that creates a provider from its fields and raises ValueError for invalid
-    ones.
-    """
+def provider_kind(name: str) -> Callable[[B], B]:
+    """Register a class whose constructor gets the fields and raises ValueError for invalid ones."""
 
-    def register(build: Build) -> Build:
+    def register(build: B) -> B:
         if name in _kinds:
             raise ValueError(f"{name} is registered twice")
         _kinds[name] = build
         return build
 
     return register
-
-
-def build(kind: str, fields: Fields) -> Provider:
-    """Create a provider. Raise ValueError."""
-    if kind not in _kinds:
-        raise ValueError(f"the type must be one of {', '.join(sorted(_kinds))}")
-    return _kinds[kind](fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,19 +249,18 @@ def cached_providers() -> ProviderCatalog:
         return _file.catalogue
     found = kubesphere_config.current_config()
     if _map.of is not found.authentication:
-        _map.catalogue, _map.of = _of_cluster(found), found.authentication
+        _map.catalogue = (
+            read_catalogue(found.oauth.get("identityProviders") or [], SOURCE)
+            if found.authentication
+            else ProviderCatalog()
+        )
+        _map.of = found.authentication
     if not found.problem:
         return _map.catalogue
     problem = Problem(
         "", "", "the configuration cannot be read; the previous one remains in effect"
     )
     return replace(_map.catalogue, source=SOURCE, problems=(problem, *_map.catalogue.problems))
-
-
-def _of_cluster(found: kubesphere_config.FoundConfig) -> ProviderCatalog:
-    if not found.authentication:
-        return ProviderCatalog()
-    return read_catalogue(found.oauth.get("identityProviders") or [], SOURCE)
 
 
 def clear_cache() -> None:
@@ -308,13 +299,15 @@ def _read_entry(raw: Any) -> Entry:
     if mapping not in (AUTO, LOOKUP, MIXED):
         raise ValueError("mappingMethod must be auto, lookup or mixed")
     fields = Fields(raw["provider"], callbacks(name))
-    provider = build(str(raw.get("type")), fields)
+    kind = str(raw.get("type"))
+    if kind not in _kinds:
+        raise ValueError(f"the type must be one of {', '.join(sorted(_kinds))}")
     return Entry(
         name=name,
-        kind=str(raw["type"]),
+        kind=kind,
         mapping=mapping,
         confirms=mapping == MIXED or raw.get("disableLoginConfirmation") is not True,
-        provider=provider,
+        provider=_kinds[kind](fields),
         insecure=fields.flag("insecureSkipVerify"),
     )
 

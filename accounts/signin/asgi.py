@@ -43,7 +43,9 @@ class SessionAuthMiddleware:
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> Any:
         if not has_our_origin(scope):
-            return await _refuse(receive, send)
+            # Closed before it is accepted, which ASGI servers turn into a 403.
+            await receive()
+            return await send({"type": "websocket.close", "code": 1008})
         request = _as_request(scope)
         key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
         found = await find_session(key)
@@ -87,9 +89,3 @@ def _as_request(scope: Scope) -> HttpRequest:
 def _header(scope: Scope, wanted: bytes, separator: str) -> str:
     given = [value for name, value in scope.get("headers", ()) if name == wanted]
     return separator.join(value.decode("latin-1") for value in given)
-
-
-async def _refuse(receive: Any, send: Any) -> None:
-    """Close the connection before accepting it, which ASGI servers turn into a 403."""
-    await receive()
-    await send({"type": "websocket.close", "code": 1008})

@@ -5,7 +5,7 @@ from django.http import HttpResponse
 
 from accounts.users.directory import users
 from console.kube.gvr import Key
-from console.views.preferences import YEAR
+from console.views.preferences import set_preference
 
 #: KubeSphere's language code by ours.
 LANGUAGES = {"en": "en", "zh-hans": "zh"}
@@ -18,15 +18,4 @@ def set_user_language(response: HttpResponse, name: str) -> None:
     spec = (entry.original().get("spec") or {}) if entry is not None else {}
     language = _OURS.get(str(spec.get("lang") or ""))
     if language is not None:
-        set_language(response, language)
-
-
-def set_language(response: HttpResponse, language: str) -> None:
-    response.set_cookie(
-        settings.LANGUAGE_COOKIE_NAME,
-        language,
-        max_age=YEAR,
-        secure=bool(settings.SESSION_COOKIE_SECURE),
-        httponly=True,
-        samesite="Lax",
-    )
+        set_preference(response, settings.LANGUAGE_COOKIE_NAME, language)

@@ -25,10 +25,10 @@ from accounts.signin.passwords import (
 from accounts.users.states import (
     APPLIED_ANNOTATION,
     CHANGED_ANNOTATION,
-    Manifest,
     patch_user,
     time_text,
 )
+from console.kube.apply import Manifest
 from console.kube.client import ObjectClient
 from console.ui.forms.forms import SecretField
 
@@ -60,7 +60,9 @@ def new_password_problem(password: str, *, name: str, email: str = "") -> str:
         return _("Use at least one lowercase letter, one uppercase letter and one digit.")
     if _is_personal(password, name, email):
         return _("The password is too similar to the username or email address.")
-    if _is_common(password):
+    try:
+        _common().validate(password)
+    except ValidationError:
         return _("This password is too common.")
     return ""
 
@@ -98,14 +100,6 @@ def _is_personal(password: str, name: str, email: str) -> bool:
     lower = password.casefold()
     parts = {name.casefold(), email.casefold(), email.partition("@")[0].casefold()}
     return any(lower == part or (len(part) >= 4 and part in lower) for part in parts if part)
-
-
-def _is_common(password: str) -> bool:
-    try:
-        _common().validate(password)
-    except ValidationError:
-        return True
-    return False
 
 
 @lru_cache(1)

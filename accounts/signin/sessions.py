@@ -36,9 +36,10 @@ from accounts.signin.session_settings import ABSOLUTE_LIFETIME, IDLE_LIFETIME
 from accounts.time import now
 from accounts.users.directory import UsersNotCached, users
 from console.kube.gvr import Key
-from console.kube.identity import Identity, InvalidIdentity
+from console.kube.host_runtime import get_runtime
+from console.kube.identity import Identity
 from console.kube.projections import User
-from rbac.authorizer import is_usable
+from rbac.memberships import usable_identity
 
 log = logging.getLogger(__name__)
 
@@ -165,14 +166,10 @@ async def examine(session: SessionBase, now: datetime, *, had_cookie: bool) -> F
         return FoundSession(State.UNKNOWN)
     if entry is None or entry.projection.uid != content.get(UID):
         return FoundSession(State.ENDED)
-    if not is_usable(entry.projection):
+    if holder_of(entry).credential != content.get(CREDENTIAL):
         return FoundSession(State.ENDED)
-    holder = holder_of(entry)
-    if holder.credential != content.get(CREDENTIAL):
-        return FoundSession(State.ENDED)
-    try:
-        identity = holder.identity
-    except InvalidIdentity:
+    identity = usable_identity(get_runtime(), entry.projection)
+    if identity is None:
         return FoundSession(State.ENDED)
     step = _next_step(content.get(FACTOR), has_first_password(entry.projection))
     if step is not None:

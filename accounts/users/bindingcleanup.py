@@ -6,10 +6,8 @@ anyone allowed to change the binding can set labels. Native bindings created by 
 projection are skipped: the projection removes them when their source changes.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
-from console.kube.errors import NotFound
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CUSTOM_RESOURCE_DEFINITIONS,
@@ -20,12 +18,11 @@ from console.kube.gvr import (
 )
 from console.kube.indexes import indexes_of
 from console.kube.informer import Informer
-from console.kube.projections import GlobalRoleBinding
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
+from rbac.apply import delete_entry
+from rbac.levels import subjects_in
 from rbac.names import PREFIX
-
-Manifest = dict[str, Any]
 
 #: Binding types. KubeSphere bindings precede the native bindings projected from them.
 BINDINGS = (
@@ -59,28 +56,13 @@ class BindingCleanup:
             if informer is None:
                 continue
             indexes = indexes_of(informer.store)
-            named = indexes.by(_named).get((kind, name))
+            named = indexes.by(subjects_in).get(f"{kind} {name}")
             clean = clean and not named
             labelled = indexes.by_label.get(label)
             for entry in {one.key: one for one in (*named, *labelled)}.values():
                 if not entry.key.name.startswith(PREFIX):
                     await self._take_out(gvr, entry, kind, name)
         return clean
-
-    async def delete(self, gvr: GVR, entry: Entry[Any]) -> None:
-        """Delete exactly the cached version of an object. A missing object is ignored. Raise
-        `ApiError`.
-        """
-        try:
-            await self._client.delete(
-                gvr,
-                namespace=entry.key.namespace,
-                name=entry.key.name,
-                uid=entry.projection.uid,
-                resource_version=entry.resource_version,
-            )
-        except NotFound:
-            return
 
     def informer(self, gvr: GVR) -> Informer[Any] | None:
         """Return the synced informer for a type, or None if the cluster doesn't serve the type.
@@ -98,18 +80,9 @@ class BindingCleanup:
         subjects = entry.original().get("subjects") or []
         left = [one for one in subjects if (one.get("kind"), one.get("name")) != (kind, name)]
         if not left:
-            await self.delete(gvr, entry)
+            await delete_entry(self._client, gvr, entry)
         elif left != subjects:
             version = {"resourceVersion": entry.resource_version}
             body = {"metadata": version, "subjects": left}
             place = entry.key
             await self._client.patch(gvr, body, namespace=place.namespace, name=place.name)
-
-
-def _named(entry: Entry[Any]) -> Iterator[tuple[str, str]]:
-    binding = entry.projection
-    if isinstance(binding, GlobalRoleBinding):
-        yield from ((subject.kind, subject.name) for subject in binding.subjects)
-    else:
-        yield from ((USER, name) for name in binding.users)
-        yield from ((GROUP, name) for name in binding.groups)

@@ -17,6 +17,7 @@ from console.kube.projections import User
 from console.kube.projections.tenancy import USER_LABEL
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
+from rbac.apply import delete_entry
 from rbac.event_recorder import NORMAL, Recorder
 from rbac.memberships import bindings_of
 
@@ -63,7 +64,7 @@ class UserFinalizer:
         unbound = await self._leavings.unbind(USER, name, label)
         records = self._leavings.informer(LOGIN_RECORDS)
         for entry in indexes_of(records.store).by_label.get(label) if records else ():
-            await self._leavings.delete(LOGIN_RECORDS, entry)
+            await delete_entry(self._client, LOGIN_RECORDS, entry)
         return left_groups and unbound
 
     async def _leave_groups(self, name: str) -> bool:
@@ -73,7 +74,7 @@ class UserFinalizer:
             binding = entry.original()
             left = [one for one in binding.get("users") or [] if one != name]
             if not left:
-                await self._leavings.delete(GROUP_BINDINGS, entry)
+                await delete_entry(self._client, GROUP_BINDINGS, entry)
                 continue
             version = {"resourceVersion": entry.resource_version}
             body = {"metadata": version, "users": left}

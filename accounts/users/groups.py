@@ -9,6 +9,7 @@ from typing import Any
 
 from accounts.users.bindingcleanup import GROUP, BindingCleanup, NotCachedYet
 from accounts.users.states import with_finalizer, without_finalizer
+from console.kube.apply import Manifest
 from console.kube.controller import Request, Result
 from console.kube.gvr import (
     GROUP_BINDINGS,
@@ -23,9 +24,8 @@ from console.kube.informer import Informer
 from console.kube.projections.tenancy import Group, GroupBinding
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
+from rbac.apply import delete_entry
 from rbac.event_recorder import NORMAL, WARNING, Recorder
-
-Manifest = dict[str, Any]
 
 FINALIZER = "finalizers.kubesphere.io/groups"
 GROUP_LABEL = "iam.kubesphere.io/group-ref"
@@ -68,7 +68,7 @@ class GroupReconciler:
         memberships = self._of_group.get(name)
         for binding in memberships:
             if binding.projection.deleted is None:
-                await self._leavings.delete(GROUP_BINDINGS, binding)
+                await delete_entry(self._client, GROUP_BINDINGS, binding)
         clean = await self._leavings.unbind(GROUP, name, f"{GROUP_LABEL}={name}")
         if memberships or not clean:
             return Result(requeue_after=LOOK_AGAIN)

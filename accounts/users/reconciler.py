@@ -4,8 +4,6 @@ A plain password that violates the password policy stays in the object but can't
 in, because only hashes are compared.
 """
 
-from typing import Any
-
 from accounts.oauth.options import options
 from accounts.signin.passwords import hash_password, is_hash, password_problem
 from accounts.users.states import (
@@ -20,6 +18,7 @@ from accounts.users.states import (
     wanted_state,
     with_finalizer,
 )
+from console.kube.apply import Manifest
 from console.kube.clock import Clock
 from console.kube.controller import Request, Result
 from console.kube.gvr import GVR, USERS, Key
@@ -27,8 +26,6 @@ from console.kube.projections import User
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from rbac.event_recorder import NORMAL, WARNING, Recorder
-
-Manifest = dict[str, Any]
 
 #: Set to "true" on a copy of a user managed by another cluster.
 FEDERATED_LABEL = "kubefed.io/managed"

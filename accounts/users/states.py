@@ -6,10 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from accounts.signin.passwords import is_hash
+from console.kube.apply import Manifest
 from console.kube.client import ObjectClient
 from console.kube.gvr import USERS
-
-Manifest = dict[str, Any]
 
 ACTIVE, DISABLED, LOCKED = "Active", "Disabled", "AuthLimitExceeded"
 IDENTITY_PROVIDER_LABEL = "iam.kubesphere.io/identify-provider"
@@ -37,7 +36,9 @@ def wanted_state(user: Manifest, now: datetime, *, lock: timedelta) -> WantedSta
     if state == DISABLED:
         return WantedState()
     if not password:
-        return _without_password(state, bool(labels.get(IDENTITY_PROVIDER_LABEL)))
+        if not labels.get(IDENTITY_PROVIDER_LABEL):
+            return WantedState(DISABLED, "The user has neither a password nor an identity provider")
+        return WantedState() if state == ACTIVE else WantedState(ACTIVE)
     if state == LOCKED:
         return _locked(status, lock, now)
     if state == "" and is_hash(password):
@@ -61,12 +62,6 @@ def state_since(status: Mapping[str, Any]) -> datetime | None:
     except ValueError:
         return None
     return found if found.tzinfo is not None else None
-
-
-def _without_password(state: str, from_provider: bool) -> WantedState:
-    if not from_provider:
-        return WantedState(DISABLED, "The user has neither a password nor an identity provider")
-    return WantedState() if state == ACTIVE else WantedState(ACTIVE)
 
 
 def _locked(status: Mapping[str, Any], lock: timedelta, now: datetime) -> WantedState:
@@ -120,14 +115,10 @@ async def patch_user(
     """
     written = await _patch(client, user, patch, audit_id)
     status = patch.get("status")
-    if status and not _holds(written, status):
+    found = written.get("status") or {}
+    if status and any(found.get(field) != value for field, value in status.items()):
         written = await _patch(client, written, {"status": status}, audit_id, "status")
     return written
-
-
-def _holds(user: Manifest, status: Manifest) -> bool:
-    found = user.get("status") or {}
-    return all(found.get(field) == value for field, value in status.items())
 
 
 async def _patch(

@@ -22,7 +22,9 @@ async def set_theme(request: ConsoleRequest) -> HttpResponse:
     theme = request.POST.get("theme", "")
     if theme not in THEMES:
         return error_page(request, 400, _("Parameter theme must be light, dark or auto."))
-    return _back_with(request, THEME_COOKIE, theme)
+    response = HttpResponseRedirect(own_page(request.POST.get("next", "")))
+    set_preference(response, THEME_COOKIE, theme)
+    return response
 
 
 @require_POST
@@ -30,14 +32,15 @@ async def set_language(request: ConsoleRequest) -> HttpResponse:
     language = request.POST.get("language", "")
     if language not in dict(settings.LANGUAGES):
         return error_page(request, 400, _("The console does not support this language."))
-    return _back_with(request, settings.LANGUAGE_COOKIE_NAME, language)
-
-
-def _back_with(request: ConsoleRequest, cookie: str, value: str) -> HttpResponse:
     response = HttpResponseRedirect(own_page(request.POST.get("next", "")))
+    set_preference(response, settings.LANGUAGE_COOKIE_NAME, language)
+    return response
+
+
+def set_preference(response: HttpResponse, cookie: str, value: str) -> None:
+    """Set the cookie of a preference for one year."""
     secure = bool(settings.SESSION_COOKIE_SECURE)
     response.set_cookie(cookie, value, max_age=YEAR, secure=secure, httponly=True, samesite="Lax")
-    return response
 
 
 def own_page(url: str) -> str:

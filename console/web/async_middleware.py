@@ -101,5 +101,5 @@ class InlineSessionMiddleware(SessionMiddleware):
                 log.error("Cannot save the session: %s", error)
                 return error_page(request, 503, _("The database is not available."))
         if getattr(session, "used", False):
-            await sync_to_async(session.save_use)()
+            await sync_to_async(session.save_last_used)()
         return self.process_response(request, response)

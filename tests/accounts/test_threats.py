@@ -14,8 +14,8 @@ from django.urls import get_resolver
 from pytest_django import Settings
 
 from accounts.myaccount.profile import is_address
+from accounts.oauth.options import Limits
 from accounts.protection import attempts
-from accounts.protection.limits import Limits
 from accounts.public import PUBLIC_ROUTES
 from console.audit.models import AuditRecord
 from console.kube.gvr import USERS

@@ -3,6 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver, include, path
 
+from accounts import urls as accounts_urls
 from console.urls import PAGES
 
 
@@ -17,9 +18,7 @@ _federation: tuple[list[URLPattern | URLResolver], str] = (
 _accounts: list[URLPattern | URLResolver] = [
     path("login", _login, name="login"),
     path("logout", _login, name="logout"),
-    path("account", include("accounts.myaccount.urls")),
-    path("access/accounts", include("accounts.admin.urls")),
-    path("access/view-as", include("accounts.impersonation.urls")),
+    *accounts_urls.PAGES,
     path("", include(_federation)),
 ]
 

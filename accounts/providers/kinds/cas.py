@@ -35,6 +35,7 @@ _NAMESPACE = "{http://www.yale.edu/tp/cas}"
 _VALIDATE = ("/p3/serviceValidate", "/serviceValidate")
 
 
+@provider_kind("CASIdentityProvider")
 class CAS:
     def __init__(self, fields: Fields) -> None:
         self._server = fields.required_address("casServerURL")
@@ -96,8 +97,3 @@ def _user(body: bytes) -> str:
     if root[0].tag != f"{_NAMESPACE}authenticationSuccess" or not user:
         raise ProviderRefused("TicketRefused", "the server rejected the ticket")
     return user
-
-
-@provider_kind("CASIdentityProvider")
-def build(fields: Fields) -> CAS:
-    return CAS(fields)

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from ldap3.utils.conv import escape_filter_chars
 
+from accounts.oauth.clients import LOOPBACK
 from accounts.providers.base import Person, ProviderRefused, Unreachable
 from accounts.providers.ldap_connection import LdapConnection, LdapServer, run_with_connection
 from accounts.providers.options import Fields, provider_kind
@@ -21,11 +22,11 @@ from accounts.providers.options import Fields, provider_kind
 LDAP_PORT, LDAPS_PORT = 389, 636
 MAX_NAME, MAX_PASSWORD = 253, 1024
 MAX_MILLISECONDS = 15_000
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 #: Requests no attributes (RFC 4511, section 4.5.1.8).
 _NO_ATTRIBUTES = "1.1"
 
 
+@provider_kind("LDAPIdentityProvider")
 class LDAP:
     def __init__(self, fields: Fields) -> None:
         self._place = _place(fields)
@@ -122,7 +123,7 @@ def _place(fields: Fields) -> LdapServer:
         raise ValueError("host is invalid")
     ldaps = parts.scheme == "ldaps" or port == LDAPS_PORT
     starts_tls = fields.flag("startTLS") and not ldaps
-    if not ldaps and not starts_tls and host not in _LOOPBACK:
+    if not ldaps and not starts_tls and host not in LOOPBACK:
         raise ValueError("startTLS is false; passwords would be sent unencrypted")
     return LdapServer(
         host=host,
@@ -131,8 +132,3 @@ def _place(fields: Fields) -> LdapServer:
         starts_tls=starts_tls,
         seconds=min(fields.number("readTimeout", 5000), MAX_MILLISECONDS) / 1000,
     )
-
-
-@provider_kind("LDAPIdentityProvider")
-def build(fields: Fields) -> LDAP:
-    return LDAP(fields)

@@ -6,8 +6,8 @@ nonce and the issuer in the callback (RFC 9207), and RP-initiated and back-chann
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
 
+from accounts.oauth.clients import with_query
 from accounts.providers.base import (
     EndedSessions,
     Person,
@@ -23,6 +23,7 @@ from accounts.providers.web import ProviderHttpClient
 SCOPES = ("openid", "profile", "email")
 
 
+@provider_kind("OIDCIdentityProvider")
 class OpenID:
     def __init__(self, fields: Fields) -> None:
         client = OAuthClient.read(fields, SCOPES)
@@ -86,7 +87,7 @@ class OpenID:
             "client_id": self._client.name,
             "post_logout_redirect_uri": back,
         }
-        return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(asked)}"
+        return with_query(endpoint, asked)
 
     async def ended(self, logout_token: str) -> EndedSessions:
         return await read_logout_token(
@@ -109,8 +110,3 @@ def _fixed(fields: Fields, issuer: str) -> Endpoints | None:
         user_info=given.address("userInfoURL"),
         end_session=given.address("endSessionURL"),
     )
-
-
-@provider_kind("OIDCIdentityProvider")
-def build(fields: Fields) -> OpenID:
-    return OpenID(fields)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from accounts.protection.limits import DEFAULTS
+from accounts.oauth.options import DEFAULTS
 from accounts.providers import ldap_connection
 from accounts.providers.base import Person, ProviderRefused, Unreachable
 from accounts.providers.kinds.ldap import LDAP

@@ -8,8 +8,7 @@ import pytest
 import yaml
 
 from accounts.oauth import kubesphere_config
-from accounts.oauth.options import CLUSTER, FILE, options
-from accounts.protection.limits import DEFAULTS
+from accounts.oauth.options import CLUSTER, DEFAULTS, FILE, options
 from console.kube.client import ConsoleClient
 from console.kube.clock import SystemClock
 from console.kube.errors import ApiError

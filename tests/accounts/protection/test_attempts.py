@@ -6,8 +6,8 @@ from functools import partial
 import pytest
 
 from accounts.models import FailedAttempts
+from accounts.oauth.options import DEFAULTS, Limits, read_limits
 from accounts.protection import attempts
-from accounts.protection.limits import DEFAULTS, Limits, read_limits
 from tests.accounts.overtaking import overtaken
 from tests.rbac.fakes import MovableClock
 
