@@ -135,10 +135,7 @@ async def dashboard(request: ConsoleRequest) -> HttpResponse:
 @page(
     "GET",
     menu=MenuEntry(
-        ("platform",),
-        10,
-        gettext_lazy("Clusters"),
-        "server",
+        *(("platform",), 10, gettext_lazy("Clusters"), "server"),
         lambda access: access.can("list", NODES),
     ),
 )

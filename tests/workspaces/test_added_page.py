@@ -38,6 +38,7 @@ from tests.staticruntime import StaticRuntime
 from tests.views.conftest import Utf8Client
 from tests.workspaces.fakes import TYPES
 from workspaces.pages import base
+from workspaces.pages.forms import WorkspaceForm
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site", "added")]
 
@@ -68,7 +69,7 @@ def added(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     async def new(request: ConsoleRequest, workspace: str, day: str) -> HttpResponse:
         opened = await base.open_workspace(request, workspace)
         return await base.form_page(
-            opened, "reports", base.WorkspaceForm(None), title="Create report", button="Create"
+            opened, "reports", WorkspaceForm(None), title="Create report", button="Create"
         )
 
     (tmp_path / "workspaces").mkdir()

@@ -149,9 +149,7 @@ def _projects(seen: VisibleWorkspace) -> Mapping[str, Any]:
 
 
 @page(
-    "GET",
-    follows=live_page(_projects, RESOURCE_QUOTAS, in_projects=(PODS,)),
-    menu=PROJECTS_ENTRY,
+    "GET", follows=live_page(_projects, RESOURCE_QUOTAS, in_projects=(PODS,)), menu=PROJECTS_ENTRY
 )
 async def projects(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
