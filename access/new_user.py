@@ -37,6 +37,7 @@ from console.kube.projections.roles import CREATOR_ANNOTATION
 from console.ui.core.access import Access
 from console.ui.core.clusters import HOST
 from console.ui.core.links import list_url
+from console.ui.core.menu import USERS_ENTRY
 from console.ui.core.permissions import Denied, Refused
 from console.ui.core.requests import ConsoleRequest
 from console.ui.forms.forms import ChoiceField, posted
@@ -66,7 +67,7 @@ class NewAccountForm(NewUserForm):
 
 
 @sensitive_post_parameters("password")
-@page("GET", "POST")
+@page("GET", "POST", menu=USERS_ENTRY)
 async def new(request: ConsoleRequest) -> HttpResponse:
     access = access_of(request)
     if not may_create(access):

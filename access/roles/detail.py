@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from access.roles.forms import further_text
 from access.roles.labels import KINDS, ORIGINS, SUBJECTS, description_of
 from access.roles.lookup import (
+    ROLES_ENTRY,
     RolesNotCached,
     ScopedRole,
     find_role,
@@ -99,7 +100,7 @@ def _known_holders(access: Access, found: ScopedRole) -> Sequence["HolderRow"] |
     return list(_holders(access, found)) if known else None
 
 
-@page("GET", follows=LivePage(_types, _look, _look))
+@page("GET", follows=LivePage(_types, _look, _look), menu=ROLES_ENTRY)
 async def role(request: ConsoleRequest, level: str, name: str, namespace: str = "") -> HttpResponse:
     found = find_role(access_of(request), level_of(level), namespace, name)
     if found is None:

@@ -17,6 +17,7 @@ from access.roles.detail import role_not_found
 from access.roles.forms import MAX_ID, RoleForm, further_text
 from access.roles.labels import KINDS
 from access.roles.lookup import (
+    ROLES_ENTRY,
     ScopedRole,
     find_role,
     informer_of,
@@ -58,7 +59,7 @@ from rbac.templates import AGGREGATION, rules_beyond_templates, template_names, 
 MOST = 8
 
 
-@page("GET", "POST")
+@page("GET", "POST", menu=ROLES_ENTRY)
 async def new(request: ConsoleRequest, level: str) -> HttpResponse:
     """Create a role. Query parameters: `workspace` or `namespace` for its scope, `from` for a role
     to copy.

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from access.roles.labels import ORIGINS, description_of
 from access.roles.lookup import (
+    ROLES_ENTRY,
     RolesNotCached,
     ScopedRole,
     informer_of,
@@ -29,6 +30,7 @@ from console.kube.store import Entry
 from console.ui.core.access import Access
 from console.ui.core.clusters import HOST
 from console.ui.core.links import list_url
+from console.ui.core.menu import MenuEntry
 from console.ui.core.permissions import Denied
 from console.ui.core.registry import kinds
 from console.ui.core.requests import ConsoleRequest
@@ -125,7 +127,7 @@ def _level(params: QueryDict, usual: Level) -> Level:
     return Level(given)
 
 
-@page("GET", follows=LivePage(_types, _check, _look))
+@page("GET", follows=LivePage(_types, _check, _look), menu=ROLES_ENTRY)
 async def roles(request: ConsoleRequest) -> HttpResponse:
     """GET /access/roles?level=…; `namespace` limits the list to a project, `all` includes roles
     that were not created by users.
@@ -135,7 +137,11 @@ async def roles(request: ConsoleRequest) -> HttpResponse:
     return await _shown(request, access, _place(request.GET, tabs), tabs)
 
 
-@page("GET", follows=LivePage(_types, _check, _look))
+@page(
+    "GET",
+    follows=LivePage(_types, _check, _look),
+    menu=MenuEntry(("workspace",), 40, gettext_lazy("Roles"), "shield-check"),
+)
 async def workspace_roles(request: ConsoleRequest, workspace: str) -> HttpResponse:
     """GET /workspaces/{workspace}/roles"""
     access = access_of(request)

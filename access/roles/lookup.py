@@ -10,17 +10,29 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from console.kube.factory import UnknownKind
-from console.kube.gvr import GVR, ROLE_BINDINGS, Key
+from console.kube.gvr import CLUSTER_ROLES, GLOBAL_ROLES, GVR, ROLE_BINDINGS, ROLES, Key
 from console.kube.host_runtime import get_runtime
 from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui.core.access import Access
+from console.ui.core.menu import MenuEntry
 from console.ui.core.permissions import Denied, NotLoaded
 from rbac.builtin import Origin, origin_of
 from rbac.holders import RoleHolder, holders
 from rbac.levels import NATIVE, TYPES, Level, RoleScope
 from rbac.process_clusters import get_role_levels
 from rbac.rules import AccessQuestion, Rules, parse_rules
+
+ROLES_ENTRY = MenuEntry(
+    ("platform",),
+    40,
+    gettext_lazy("Roles"),
+    "shield-check",
+    lambda access: any(
+        access.namespaces_where("list", gvr) != frozenset()
+        for gvr in (GLOBAL_ROLES, CLUSTER_ROLES, ROLES)
+    ),
+)
 
 
 class RolesNotCached(NotLoaded):

@@ -29,6 +29,7 @@ from console.ui.core.access import Access
 from console.ui.core.actions import Action
 from console.ui.core.clusters import HOST
 from console.ui.core.links import list_url
+from console.ui.core.menu import USERS_ENTRY
 from console.ui.core.permissions import Denied, Refused
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
@@ -55,7 +56,7 @@ async def accounts(request: ConsoleRequest) -> HttpResponse:
     return HttpResponseRedirect(list_url(HOST, SEGMENT))
 
 
-@page("GET")
+@page("GET", menu=USERS_ENTRY)
 async def show(request: ConsoleRequest, name: str) -> HttpResponse:
     access = require(request, "get", name)
     entry = trusted_users().store.get(Key("", name))

@@ -11,17 +11,18 @@ from django.shortcuts import render
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
 from accounts.providers.base import RedirectProvider
 from accounts.providers.options import AUTO, LOOKUP, MIXED, Entry, read_current_providers
 from console.kube.status import Severity
 from console.ui.core.access import may_list_everything
+from console.ui.core.menu import MenuEntry
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
 from console.ui.fragments.empty_states import EmptyState
 from console.views.denial import withheld_page
 from console.views.guard import access_of
+from console.views.page import page
 
 _MAPPINGS: dict[tuple[str, bool], str | Promise] = {
     (AUTO, False): gettext_lazy("Creates a user"),
@@ -49,7 +50,12 @@ class ProviderRow:
     callback: str
 
 
-@require_safe
+@page(
+    "GET",
+    menu=MenuEntry(
+        ("platform",), 50, gettext_lazy("Identity providers"), "key-round", may_list_everything
+    ),
+)
 async def providers(request: ConsoleRequest) -> HttpResponse:
     if not may_list_everything(access_of(request)):
         text = _(

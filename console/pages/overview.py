@@ -16,7 +16,7 @@ from django.http import Http404, HttpResponse, HttpResponseNotModified, HttpResp
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from console.kube.gvr import (
@@ -44,6 +44,7 @@ from console.ui.core.access import Access
 from console.ui.core.clusters import HOST, Cluster, clusters
 from console.ui.core.kind import segment_of
 from console.ui.core.links import list_url
+from console.ui.core.menu import OVERVIEW, MenuEntry
 from console.ui.core.page_data import PageData, load_page_data
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
@@ -100,7 +101,7 @@ async def home(request: ConsoleRequest) -> HttpResponse:
     return HttpResponseRedirect(last.url if last is not None else await landing_url(access))
 
 
-@page("GET")
+@page("GET", menu=MenuEntry(("platform",), *OVERVIEW))
 async def dashboard(request: ConsoleRequest) -> HttpResponse:
     """GET /dashboard: everything visible to the viewer.
 
@@ -131,7 +132,13 @@ async def dashboard(request: ConsoleRequest) -> HttpResponse:
     )
 
 
-@page("GET")
+@page(
+    "GET",
+    menu=MenuEntry(
+        *(("platform",), 10, gettext_lazy("Clusters"), "server"),
+        lambda access: access.can("list", NODES),
+    ),
+)
 async def cluster_list(request: ConsoleRequest) -> HttpResponse:
     """GET /clusters: the clusters whose nodes the viewer may list."""
     identity = access_of(request).identity
@@ -141,7 +148,7 @@ async def cluster_list(request: ConsoleRequest) -> HttpResponse:
     return await _answer(request, _("Clusters"), values)
 
 
-@page("GET")
+@page("GET", menu=MenuEntry(("cluster",), *OVERVIEW))
 async def cluster_overview(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """GET /clusters/{cluster}"""
     sight = await _visible_objects(access_of(request), _once(CLUSTER, checked_types(), (EVENTS,)))
@@ -165,7 +172,7 @@ async def cluster_overview(request: ConsoleRequest, cluster: Cluster) -> HttpRes
     )
 
 
-@page("GET")
+@page("GET", menu=MenuEntry(("project",), *OVERVIEW))
 async def project_overview(
     request: ConsoleRequest, cluster: Cluster, namespace: str, workspace: str = ""
 ) -> HttpResponse:

@@ -17,6 +17,7 @@ from django.utils.text import capfirst
 from django.utils.translation import get_language, override
 
 from console.templatetags.symbols import ICONS, MARKS
+from console.ui.core.menu import LevelName
 from console.ui.core.text import escape_invisible as visible_text
 from console.ui.core.words import translate_message as spoken_text
 from console.ui.fragments.cached_fragments import cell_html, part_html, rows_html
@@ -27,7 +28,6 @@ from console.ui.fragments.placeholders import (
     streamed_part,
 )
 from console.ui.lists.rows import Cell, ListRow
-from console.ui.navigation.level import LevelName
 from console.ui.navigation.nav import LevelProblemCount, LevelProblems
 
 register = template.Library()

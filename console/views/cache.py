@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from console.kube.event_rates import KEPT, STEP, EventRates
 from console.kube.gvr import GVR
@@ -23,6 +23,7 @@ from console.ui.core.access import may_list_everything
 from console.ui.core.amounts import bytes_text
 from console.ui.core.clusters import Cluster
 from console.ui.core.links import list_url
+from console.ui.core.menu import MenuEntry
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
 from console.ui.core.words import translate_message
@@ -78,7 +79,9 @@ class CacheTotal:
     hint: str | Promise = ""
 
 
-@page("GET")
+@page(
+    "GET", menu=MenuEntry(("cluster",), 150, gettext_lazy("Cache"), "history", may_list_everything)
+)
 async def cache_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """GET /clusters/{cluster}/cache"""
     if not may_list_everything(access_of(request)):

@@ -14,6 +14,7 @@ from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
 from console.kube.factory import UnknownKind
 from console.kube.scopes import is_label
+from console.ui.core.menu import MenuEntry
 from console.ui.core.permissions import Denied, NotLoaded, Refused
 from console.ui.core.requests import DOCK, ConsoleRequest
 from console.ui.core.statuses import success_response, wants_status
@@ -33,6 +34,7 @@ def page(
     formats: Collection[str] = (),
     dockable: bool = False,
     follows: LivePage | None = None,
+    menu: MenuEntry | None = None,
 ) -> Callable[[View], View]:
     """Decorate a view that requires sign-in and may raise the exceptions handled here. GET also
     allows HEAD.
@@ -41,6 +43,7 @@ def page(
     - `formats`: values of `?format=` besides html.
     - `dockable`: the page can be displayed in the dock with `?frame=dock` (ADR 18).
     - `follows`: changes on which the live page is rendered again.
+    - `menu`: the menu entry that the page belongs to.
 
     Return 404 if `namespace` in the URL is not a valid name.
     """
@@ -83,7 +86,7 @@ def page(
             except ApiError as error:
                 return error_page(request, error.page_code, problems.error_text(error))
 
-        guarded.following = follows  # type: ignore[attr-defined]
+        guarded.following, guarded.menu = follows, menu  # type: ignore[attr-defined]
         return guarded
 
     return decorate

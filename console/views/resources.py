@@ -14,6 +14,7 @@ from console.saved import pins
 from console.ui.core.access import Access
 from console.ui.core.clusters import Cluster
 from console.ui.core.links import list_url
+from console.ui.core.menu import RESOURCES_ENTRY
 from console.ui.core.permissions import may_know_kind, readable
 from console.ui.core.requests import ConsoleRequest
 from console.ui.fragments.empty_states import EmptyState
@@ -28,7 +29,7 @@ from console.views.page import page
 MAX_QUERY = 100
 
 
-@page("GET", "POST")
+@page("GET", "POST", menu=RESOURCES_ENTRY)
 async def resources_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """GET /clusters/{cluster}/resources, with `q`, part of a kind's name, and `namespace`.
 

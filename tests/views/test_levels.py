@@ -12,8 +12,9 @@ from pytest_django import Settings
 from console.kube.gvr import GVR, NAMESPACES, WORKSPACES
 from console.kube.gvr import PODS as PODS_TYPE
 from console.kube.projections.namespace import WORKSPACE_LABEL
+from console.ui.core.menu import menu
 from console.ui.navigation.level import COOKIE, RECENT, Level
-from console.ui.navigation.nav import RAILS, nav
+from console.ui.navigation.nav import nav
 from console.ui.navigation.page_frame import LevelSwitcher
 from console.ui.navigation.projects import workspace_of
 from console.web.middleware import LevelMiddleware
@@ -56,7 +57,7 @@ class Browser:
 
 
 def test_menus_have_at_most_fourteen_entries() -> None:
-    assert max(len(entries) for entries in RAILS.values()) <= 14
+    assert max(len(entries) for entries in menu().levels.values()) <= 14
 
 
 def test_clusters_are_listed_only_for_users_who_may_list_nodes(runtime: StaticRuntime) -> None:

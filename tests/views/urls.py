@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver, include, path
 
 from accounts import urls as accounts_urls
+from accounts.federation.listing import providers
 from console.urls import PAGES
 
 
@@ -12,7 +13,7 @@ def _login(request: HttpRequest) -> HttpResponse:
 
 
 _federation: tuple[list[URLPattern | URLResolver], str] = (
-    [path("access/providers", _login, name="providers")],
+    [path("access/providers", providers, name="providers")],
     "federation",
 )
 _accounts: list[URLPattern | URLResolver] = [

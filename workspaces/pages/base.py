@@ -1,7 +1,7 @@
 """Shared code of the workspace pages: access checks, page head, tabs, and error handling."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -9,8 +9,6 @@ from typing import Any
 from django.http import Http404, HttpResponse, HttpResponseNotModified, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
 
 from accounts.users.directory import UsersNotCached
 from console.kube.errors import ApiError
@@ -18,18 +16,10 @@ from console.kube.factory import UnknownKind
 from console.kube.gvr import (
     GLOBAL_ROLE_BINDINGS,
     GLOBAL_ROLES,
-    GROUP_BINDINGS,
-    GROUPS,
     GVR,
-    LIMIT_RANGES,
     NAMESPACES,
-    RESOURCE_QUOTAS,
-    ROLE_BINDINGS,
-    USERS,
-    WORKSPACE_QUOTAS,
     WORKSPACE_ROLE_BINDINGS,
     WORKSPACE_ROLES,
-    WORKSPACE_TEMPLATES,
     WORKSPACES,
     Key,
 )
@@ -37,6 +27,7 @@ from console.kube.host_runtime import get_runtime
 from console.kube.projections.tenancy import Workspace
 from console.kube.store import Entry
 from console.ui.core.access import Access
+from console.ui.core.menu import menu
 from console.ui.core.permissions import Denied, Refused
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.statuses import form_status, wants_status
@@ -56,37 +47,14 @@ from workspaces.services.actor import Actor, ConcurrentChange
 ContextCallback = Callable[..., Mapping[str, Any]]
 
 #: Resource types that every page depends on: the workspace and the viewer's permissions in it.
-_EVERYWHERE = (
-    *(WORKSPACES, WORKSPACE_ROLES, WORKSPACE_ROLE_BINDINGS, NAMESPACES),
-    # Platform roles apply in every workspace.
-    *(GLOBAL_ROLES, GLOBAL_ROLE_BINDINGS),
-)
+_EVERYWHERE = (WORKSPACES, WORKSPACE_ROLES, WORKSPACE_ROLE_BINDINGS, NAMESPACES)
+#: Platform roles, which apply in every workspace.
+_PLATFORM_ROLES = (GLOBAL_ROLES, GLOBAL_ROLE_BINDINGS)
 
-#: Resource types that the pages read, and seconds that the first request waits for a list that is
-#: not loaded.
-WATCHED_TYPES = (
-    GROUPS,
-    GROUP_BINDINGS,
-    LIMIT_RANGES,
-    NAMESPACES,
-    RESOURCE_QUOTAS,
-    ROLE_BINDINGS,
-    USERS,
-    WORKSPACES,
-    WORKSPACE_QUOTAS,
-    WORKSPACE_ROLES,
-    WORKSPACE_ROLE_BINDINGS,
-    WORKSPACE_TEMPLATES,
-)
+#: Resource types that the pages read (see `live_page`), and seconds that the first request waits for
+#: a list that is not loaded.
+WATCHED_TYPES = set(_EVERYWHERE)
 FIRST_LIST_WAIT = 3.0
-_TITLES: dict[str, str | Promise] = {
-    "workspace": gettext_lazy("Overview"),
-    "workspace_projects": gettext_lazy("Projects"),
-    "workspace_members": gettext_lazy("Members"),
-    "workspace_departments": gettext_lazy("Departments"),
-    "workspace_quota": gettext_lazy("Quota"),
-    "workspace_settings": gettext_lazy("Settings"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +101,13 @@ async def watch_types() -> None:
         await asyncio.gather(*waits)
 
 
-def live_page(values: ContextCallback, *types: GVR) -> LivePage:
+def live_page(values: ContextCallback, *types: GVR, in_projects: Iterable[GVR] = ()) -> LivePage:
     """Return the live page settings of a page that shows the result of `values`. `types` lists its
-    resource types in addition to the workspace, its roles and its projects.
+    resource types in addition to the workspace, its roles and its projects, and `in_projects` the
+    types that the view loads itself for the workspace's projects.
     """
+    WATCHED_TYPES.update(types)
+    every = (*_EVERYWHERE, *_PLATFORM_ROLES, *types, *in_projects)
 
     def check(access: Access, params: QueryDict, workspace: str, **_arguments: str) -> None:
         _check_sight(access, workspace)
@@ -145,7 +116,7 @@ def live_page(values: ContextCallback, *types: GVR) -> LivePage:
         seen = VisibleWorkspace(access, _find(access, workspace))
         return _content(seen, values(seen, **arguments))
 
-    return LivePage(lambda _params, **_arguments: (*_EVERYWHERE, *types), check, look)
+    return LivePage(lambda _params, **_arguments: every, check, look)
 
 
 async def open_workspace(request: ConsoleRequest, name: str) -> WorkspacePage:
@@ -199,13 +170,13 @@ def _content(seen: VisibleWorkspace, values: Mapping[str, Any]) -> object:
 
 
 def page_head(opened: WorkspacePage, current: str) -> dict[str, Any]:
-    found = opened.workspace
+    found, title = opened.workspace, menu().by_name[current].label
     return {
         "workspace": escape_invisible(found.name),
         "alias": escape_invisible(found.alias),
         "current": current,
-        "page_title": _TITLES[current],
-        "section": "" if current == "workspace" else _TITLES[current],
+        "page_title": title,
+        "section": "" if current == "workspace" else title,
         "ending": found.deleted is not None,
     }
 

@@ -6,11 +6,13 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import NAMESPACES, WORKSPACE_TEMPLATES, WORKSPACES
 from console.kube.host_runtime import get_runtime
 from console.kube.projections.tenancy import Workspace
 from console.ui.core.access import Access
+from console.ui.core.menu import MenuEntry
 from console.ui.core.permissions import Denied
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
@@ -29,6 +31,7 @@ from workspaces.services.members import members
 
 #: Maximum number of workspaces on the page. The list of the resource type has all of them.
 MOST = 200
+WORKSPACES_ENTRY = MenuEntry(("platform",), 20, gettext_lazy("Workspaces"), "building-2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class WorkspaceRow:
     ending: bool
 
 
-@page("GET")
+@page("GET", menu=WORKSPACES_ENTRY)
 async def workspaces(request: ConsoleRequest) -> HttpResponse:
     await watch_types()
     access = access_of(request)
@@ -80,7 +83,7 @@ def _line(access: Access, found: Workspace) -> WorkspaceRow:
     )
 
 
-@page("GET", "POST")
+@page("GET", "POST", menu=WORKSPACES_ENTRY)
 async def new(request: ConsoleRequest) -> HttpResponse:
     await watch_types()
     access = access_of(request)

@@ -6,10 +6,12 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.admin.views import user_url
 from accounts.users.directory import users
 from console.kube.gvr import GROUP_BINDINGS, GROUPS, USERS, Key
+from console.ui.core.menu import MenuEntry
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
 from console.ui.forms.forms import posted
@@ -35,6 +37,9 @@ from workspaces.services import departments as groups
 from workspaces.services import members as people
 from workspaces.services import user_search
 
+MEMBERS_ENTRY = MenuEntry(("workspace",), 20, gettext_lazy("Members"), "users")
+DEPARTMENTS_ENTRY = MenuEntry(("workspace",), 30, gettext_lazy("Departments"), "boxes")
+
 
 def _members(opened: VisibleWorkspace) -> Mapping[str, Any]:
     """Return the page context. Raise `Denied`."""
@@ -58,7 +63,7 @@ def _members(opened: VisibleWorkspace) -> Mapping[str, Any]:
     }
 
 
-@page("GET", follows=live_page(_members, USERS))
+@page("GET", follows=live_page(_members, USERS), menu=MEMBERS_ENTRY)
 async def members(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     return await render_live_page(
@@ -66,7 +71,7 @@ async def members(request: ConsoleRequest, workspace: str) -> HttpResponse:
     )
 
 
-@page("GET", "POST")
+@page("GET", "POST", menu=MEMBERS_ENTRY)
 async def invite(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     opened.rights.require("create", MEMBERS)
@@ -112,7 +117,7 @@ def _found(opened: WorkspacePage, part: str) -> dict[str, Any]:
     }
 
 
-@page("GET", "POST")
+@page("GET", "POST", menu=MEMBERS_ENTRY)
 async def member(request: ConsoleRequest, workspace: str, user: str) -> HttpResponse:
     """Change the role of a member."""
     opened = await open_workspace(request, workspace)
@@ -135,7 +140,7 @@ async def member(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
     )
 
 
-@page("GET", "POST")
+@page("GET", "POST", menu=MEMBERS_ENTRY)
 async def remove(request: ConsoleRequest, workspace: str, user: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     opened.rights.require("delete", MEMBERS)
@@ -186,7 +191,9 @@ def _departments(opened: VisibleWorkspace) -> Mapping[str, Any]:
     }
 
 
-@page("GET", "POST", follows=live_page(_departments, GROUPS, GROUP_BINDINGS))
+@page(
+    "GET", "POST", follows=live_page(_departments, GROUPS, GROUP_BINDINGS), menu=DEPARTMENTS_ENTRY
+)
 async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     if "new" not in request.GET and request.method != "POST":
@@ -212,7 +219,7 @@ async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
     )
 
 
-@page("GET", "POST")
+@page("GET", "POST", menu=DEPARTMENTS_ENTRY)
 async def department(request: ConsoleRequest, workspace: str, group: str) -> HttpResponse:
     """Change the role of a department, and add or remove a member."""
     opened = await open_workspace(request, workspace)
@@ -250,7 +257,7 @@ async def department(request: ConsoleRequest, workspace: str, group: str) -> Htt
     )
 
 
-@page("GET", "POST")
+@page("GET", "POST", menu=DEPARTMENTS_ENTRY)
 async def delete_department(request: ConsoleRequest, workspace: str, group: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     opened.rights.require("delete", DEPARTMENTS)

@@ -7,6 +7,7 @@ from typing import Any
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import (
     GVR,
@@ -21,6 +22,7 @@ from console.kube.host_runtime import get_runtime
 from console.kube.projections.namespace import Namespace
 from console.ui.core.access import Access
 from console.ui.core.clusters import HOST
+from console.ui.core.menu import OVERVIEW, MenuEntry
 from console.ui.core.page_data import current_page_data, load_page_data
 from console.ui.core.permissions import Denied, readable
 from console.ui.core.registry import kinds
@@ -49,6 +51,7 @@ from workspaces.pages.base import (
     render_live_page,
 )
 from workspaces.pages.forms import QuotaForm
+from workspaces.pages.projects import PROJECTS_ENTRY
 from workspaces.quotas import (
     QuotaUsage,
     project_usage,
@@ -109,8 +112,11 @@ def _object(seen: VisibleWorkspace) -> Mapping[str, Any]:
 @page(
     "GET",
     follows=live_page(
-        _overview, WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, *dependent_types(in_projects=True)
+        _overview,
+        *(WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES),
+        in_projects=dependent_types(in_projects=True),
     ),
+    menu=MenuEntry(("workspace",), *OVERVIEW),
 )
 async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
     try:
@@ -142,7 +148,9 @@ def _projects(seen: VisibleWorkspace) -> Mapping[str, Any]:
     }
 
 
-@page("GET", follows=live_page(_projects, RESOURCE_QUOTAS, PODS))
+@page(
+    "GET", follows=live_page(_projects, RESOURCE_QUOTAS, in_projects=(PODS,)), menu=PROJECTS_ENTRY
+)
 async def projects(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     await _bring_up(opened, (PODS,))
@@ -235,7 +243,12 @@ def _quota(seen: VisibleWorkspace) -> Mapping[str, Any]:
     }
 
 
-@page("GET", "POST", follows=live_page(_quota, RESOURCE_QUOTAS, WORKSPACE_QUOTAS))
+@page(
+    "GET",
+    "POST",
+    follows=live_page(_quota, RESOURCE_QUOTAS, WORKSPACE_QUOTAS),
+    menu=MenuEntry(("workspace",), 50, gettext_lazy("Quota"), "scale"),
+)
 async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
     """Show the quota of the workspace, or a form for users who may change it."""
     opened = await open_workspace(request, workspace)

@@ -7,6 +7,7 @@ from typing import Any
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import (
     LIMIT_RANGES,
@@ -18,6 +19,8 @@ from console.kube.gvr import (
 from console.kube.host_runtime import get_runtime
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import Namespace
+from console.ui.core.clusters import HOST
+from console.ui.core.menu import MenuEntry
 from console.ui.core.permissions import Denied
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
@@ -42,8 +45,14 @@ from workspaces.rights import PROJECTS
 from workspaces.services import project_members, projects
 from workspaces.services.limits import defaults_of, limits_entry, set_defaults
 
+PROJECTS_ENTRY = MenuEntry(("workspace",), 10, gettext_lazy("Projects"), "folder")
+# Workspaces have no quota on other clusters yet.
+PROJECT_ENTRY = MenuEntry(
+    ("project",), 120, MANAGED, "users", lambda access: access.cluster.name == HOST
+)
 
-@page("GET", "POST")
+
+@page("GET", "POST", menu=PROJECTS_ENTRY)
 async def new(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     opened.rights.require("create", PROJECTS)
@@ -106,7 +115,11 @@ def _object(opened: VisibleWorkspace, name: str) -> Mapping[str, Any]:
     return {"object": found, "tabs": (replace(overview, current=False), this, *others)}
 
 
-@page("GET", follows=live_page(_project, RESOURCE_QUOTAS, LIMIT_RANGES, ROLE_BINDINGS))
+@page(
+    "GET",
+    follows=live_page(_project, RESOURCE_QUOTAS, LIMIT_RANGES, ROLE_BINDINGS),
+    menu=PROJECT_ENTRY,
+)
 async def project(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     values = _project(opened, namespace)
@@ -126,7 +139,7 @@ async def quota_of(request: ConsoleRequest, namespace: str) -> HttpResponse:
     return HttpResponseRedirect(reverse("workspace_project_quota", args=where))
 
 
-@page("GET", "POST")
+@page("GET", "POST", menu=PROJECT_ENTRY)
 async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
     """Edit the project's own quota. The write uses the user's identity."""
     opened = await open_workspace(request, workspace)
@@ -154,7 +167,7 @@ async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> Http
     )
 
 
-@page("GET", "POST")
+@page("GET", "POST", menu=PROJECT_ENTRY)
 async def limits(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
     """Edit the default limits. The write uses the user's identity."""
     opened = await open_workspace(request, workspace)
@@ -182,7 +195,7 @@ async def limits(request: ConsoleRequest, workspace: str, namespace: str) -> Htt
     )
 
 
-@page("GET", "POST")
+@page("GET", "POST", menu=PROJECT_ENTRY)
 async def member(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
     """Set or remove a user's role in the project. The write uses the user's identity."""
     opened = await open_workspace(request, workspace)

@@ -5,11 +5,13 @@ from typing import Any
 
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import WORKSPACE_TEMPLATES, Key
 from console.ui.core.clusters import HOST
 from console.ui.core.kind import segment_of
 from console.ui.core.links import action_url
+from console.ui.core.menu import MenuEntry
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
 from console.ui.forms.forms import posted
@@ -43,7 +45,12 @@ def _settings(seen: VisibleWorkspace) -> Mapping[str, Any]:
     }
 
 
-@page("GET", "POST", follows=live_page(_settings, WORKSPACE_TEMPLATES))
+@page(
+    "GET",
+    "POST",
+    follows=live_page(_settings, WORKSPACE_TEMPLATES),
+    menu=MenuEntry(("workspace",), 60, gettext_lazy("Settings"), "settings"),
+)
 async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     if "edit" not in request.GET and request.method != "POST":

@@ -70,30 +70,13 @@ NAV_GROUPS: dict[str, str | Promise] = {
 }
 
 
-#: Navigation entries that stand for kinds. `console.ui.navigation.nav.RAILS` assigns them to levels.
-NAV_ENTRIES: dict[str, str | Promise] = {
-    "users": gettext_lazy("Users"),
-    "nodes": gettext_lazy("Nodes"),
-    "projects": gettext_lazy("Projects"),
-    "workloads": gettext_lazy("Workloads"),
-    "pods": gettext_lazy("Pods"),
-    "network": gettext_lazy("Services and routes"),
-    "config": gettext_lazy("Configuration"),
-    "storage": gettext_lazy("Storage"),
-    "autoscaling": gettext_lazy("Autoscaling"),
-    "events": gettext_lazy("Events"),
-    "custom": gettext_lazy("Custom resources"),
-    "access": gettext_lazy("Access"),
-    "quota": gettext_lazy("Quotas and limits"),
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Nav:
     """Position of the kind in the navigation.
 
-    `group` is a key of `NAV_GROUPS`. `entry` is a key of `NAV_ENTRIES` in which the kind is a
-    tab, or "" if the kind is listed under all resources only.
+    `group` is a key of `NAV_GROUPS`. `entry` is the key of the entry in
+    `console.ui.core.menu.NAV_ENTRIES` in which the kind is a tab, or "" if the kind is listed under
+    all resources only.
     """
 
     group: str

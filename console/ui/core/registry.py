@@ -12,7 +12,6 @@ from console.kube.gvr import GVR
 from console.ui.core.actions import Action
 from console.ui.core.kind import (
     COMMON_ACTIONS,
-    NAV_ENTRIES,
     NAV_GROUPS,
     Nav,
     ResourceKind,
@@ -20,6 +19,7 @@ from console.ui.core.kind import (
     segment_of,
 )
 from console.ui.core.links import register_object_page
+from console.ui.core.menu import NAV_ENTRIES
 from console.ui.lists.columns import Column, NameColumn, StatusColumn, UsageColumn
 from console.ui.lists.columns.links import register_kind
 from console.ui.lists.filters import Filter, StatusFilter

@@ -5,7 +5,8 @@ object's page has no level: it keeps the previous level if that level contains t
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import lru_cache
+from urllib.parse import urlencode
 
 from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
@@ -16,6 +17,7 @@ from console.kube.scopes import is_label
 from console.ui.core.access import Access
 from console.ui.core.clusters import HOST, clusters
 from console.ui.core.kind import ResourceKind
+from console.ui.core.menu import NAV_ENTRIES, LevelName, MenuEntry, menu
 from console.ui.navigation.projects import (
     can_access_project,
     host_access,
@@ -23,22 +25,11 @@ from console.ui.navigation.projects import (
     workspace_of,
 )
 
-LevelName = Literal["platform", "cluster", "workspace", "project"]
-
 COOKIE = "level"
 #: Maximum number of levels in the cookie: the current one and the previous ones.
 RECENT = 6
-#: View names of platform pages and of cluster pages.
-_PLATFORM = frozenset(
-    (
-        *("dashboard", "clusters", "workspace_list", "workspace_new"),
-        *("access:roles", "access:role", "access:new_role", "access:new_account"),
-        "accounts:federation:providers",
-    )
-)
-_CLUSTER = frozenset(("cluster_overview", "resources", "cache"))
-#: Navigation entries (see `console.ui.navigation.nav`) whose lists belong to the platform.
-_PLATFORM_ENTRIES = frozenset(("users",))
+#: Number of cached URLs.
+KEPT = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +49,20 @@ class Level:
     @property
     def url(self) -> str:
         """URL of the level's overview page."""
-        match self.name:
-            case "platform":
-                return reverse("dashboard")
-            case "cluster":
-                return reverse("cluster_overview", args=(self.cluster,))
-            case "workspace":
-                return reverse("workspace", args=(self.workspace,))
-            case "project" if self.workspace and self.cluster != HOST:
-                place = (self.workspace, self.cluster, self.namespace)
-                return reverse("workspace_cluster_project", args=place)
-            case "project":
-                return reverse("project_overview", args=(self.cluster, self.namespace))
+        if self.name == "project" and self.workspace and self.cluster != HOST:
+            place = (self.workspace, self.cluster, self.namespace)
+            return reverse("workspace_cluster_project", args=place)
+        return self.page_url(menu().levels[self.name][0])
+
+    def page_url(self, entry: MenuEntry) -> str:
+        """Return the URL of an entry's page, or "" if the page requires a workspace that the level
+        does not have.
+        """
+        name, parts = menu().pages[entry]
+        place = tuple(getattr(self, part) for part in parts)
+        url = _address(name, *place) if all(place) else ""
+        narrowed = url and self.namespace and "namespace" not in parts
+        return f"{url}?{urlencode({'namespace': self.namespace})}" if narrowed else url
 
     def to_cookie(self, account: str) -> str:
         """Return the cookie value for this level and account, or "" if a name can't be stored."""
@@ -78,6 +71,11 @@ class Level:
         parts = (self.name, self.cluster, workspace, self.namespace)
         fits = all(is_label(part) for part in parts if part) and account.isascii()
         return "/".join((account, *parts)) if fits else ""
+
+
+@lru_cache(KEPT)
+def _address(name: str, *place: str) -> str:
+    return reverse(name, args=place)
 
 
 def level_of(request: HttpRequest, access: Access | None) -> tuple[Level, bool]:
@@ -165,20 +163,18 @@ def project_filter(request: HttpRequest) -> str:
 
 
 def _level_of_url(match: ResolverMatch, request: HttpRequest, access: Access) -> Level | None:
-    name, kwargs, cluster = match.view_name, match.kwargs, access.cluster.name
+    kwargs, cluster = match.kwargs, access.cluster.name
     namespace = str(kwargs.get("namespace", ""))
     if workspace := str(kwargs.get("workspace", "")):
         return Level("project" if namespace else "workspace", cluster, workspace, namespace)
-    if name in _PLATFORM:
-        return Level("platform")
-    if name == "project_overview":
-        return Level("project", cluster, namespace=namespace)
-    if name != "list" and name not in _CLUSTER:
+    entry = menu().by_name.get(match.view_name)
+    if match.view_name != "list" and (entry is None or (entry.kinds and "name" in kwargs)):
+        # An object's page has no level.
         return None
-    if name == "list" and _of_platform(match, access):
+    if _of_platform(match, access):
         return Level("platform")
-    narrowed = project_filter(request)
-    return Level("project" if narrowed else "cluster", cluster, namespace=narrowed)
+    namespace = namespace or project_filter(request)
+    return Level("project" if namespace else "cluster", cluster, namespace=namespace)
 
 
 def _contains_object(level: Level, match: ResolverMatch, namespace: str, access: Access) -> bool:
@@ -197,10 +193,11 @@ def _contains_object(level: Level, match: ResolverMatch, namespace: str, access:
 
 
 def _of_platform(match: ResolverMatch, access: Access) -> bool:
-    if match.view_name.startswith("accounts:administration:"):
-        return True
+    entry = menu().by_name.get(match.view_name)
     kind: ResourceKind | None = access.cluster.kinds.find(str(match.kwargs.get("resource", "")))
-    return kind is not None and access.cluster.name == HOST and kind.nav.entry in _PLATFORM_ENTRIES
+    if kind is not None and access.cluster.name == HOST:
+        entry = NAV_ENTRIES.get(kind.nav.entry)
+    return entry is not None and "platform" in entry.levels
 
 
 def _accessible(level: Level, access: Access) -> Level | None:

@@ -11,27 +11,25 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import CLUSTER_ROLES, GLOBAL_ROLES, GVR, NAMESPACES, NODES, ROLES
+from console.kube.gvr import GVR, NAMESPACES
 from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.kube.store import Store
-from console.ui.core.access import Access, may_list_everything
-from console.ui.core.clusters import HOST, Cluster
+from console.ui.core.access import Access
+from console.ui.core.clusters import Cluster
 from console.ui.core.custom_kinds import GenericKind
-from console.ui.core.kind import NAV_ENTRIES, NAV_GROUPS, ResourceKind
+from console.ui.core.kind import NAV_GROUPS, ResourceKind
+from console.ui.core.menu import RESOURCES_ENTRY, LevelName, menu
 from console.ui.core.permissions import Denied, Readable, readable
 from console.ui.lists.selection import ensure_current
 from console.ui.lists.viewspec import ViewSpec
 from console.ui.navigation.counts import counts_of
-from console.ui.navigation.level import Level, LevelName
-from console.ui.navigation.projects import MANAGED, projects_in, visible_workspaces
+from console.ui.navigation.level import Level
+from console.ui.navigation.projects import projects_in, visible_workspaces
 
 #: Maximum custom resource kinds shown, and examined to find visible ones. The list of
 #: CustomResourceDefinitions links to all of them.
@@ -186,146 +184,8 @@ class RailEntry:
     problems: ProblemCount | None = None
 
 
-class _Page(NamedTuple):
-    """A page of a level.
-
-    `view` is its view name and `place` the attributes of the level that its URL takes. `also`
-    contains the view names, or prefixes of view names, of pages that highlight this entry.
-    """
-
-    view: str
-    label: str | Promise
-    icon: str
-    place: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()
-    may: Callable[[Access], bool] = lambda _access: True
-
-    def belongs(self, current: str) -> bool:
-        return current == self.view or any(current.startswith(one) for one in self.also)
-
-
-class _KindEntry(NamedTuple):
-    """A rail entry for all kinds with this `nav.entry`. It is shown if the viewer can list at least
-    one of them.
-
-    `also` has the same meaning as in `_Page`.
-    """
-
-    entry: str
-    icon: str
-    also: tuple[str, ...] = ()
-
-
-def _lists_any(*types: GVR) -> Callable[[Access], bool]:
-    def may(access: Access) -> bool:
-        return any(access.namespaces_where("list", gvr) != frozenset() for gvr in types)
-
-    return may
-
-
-_OVERVIEW = gettext_lazy("Overview"), "gauge"
-_WORKLOADS = _KindEntry("workloads", "layers")
-_PODS = _KindEntry("pods", "box")
-_NETWORK = _KindEntry("network", "network")
-_CONFIG = _KindEntry("config", "file-sliders")
-_STORAGE = _KindEntry("storage", "database")
-_EVENTS = _KindEntry("events", "activity")
-_ACCESS = _KindEntry("access", "shield-check")
-_RESOURCES = gettext_lazy("More resources"), "layout-grid"
-
 #: Maximum rail entries, so that the rail never scrolls.
 MOST = 14
-#: Rail entries of each level, in display order.
-RAILS: Mapping[LevelName, tuple[_Page | _KindEntry, ...]] = {
-    "platform": (
-        _Page("dashboard", *_OVERVIEW),
-        _Page(
-            "clusters",
-            gettext_lazy("Clusters"),
-            "server",
-            may=lambda access: access.can("list", NODES),
-        ),
-        _Page("workspace_list", gettext_lazy("Workspaces"), "building-2", also=("workspace_new",)),
-        _KindEntry("users", "users", ("accounts:administration:", "access:new_account")),
-        _Page(
-            "access:roles",
-            gettext_lazy("Roles"),
-            "shield-check",
-            also=("access:role", "access:new_role"),
-            may=_lists_any(GLOBAL_ROLES, CLUSTER_ROLES, ROLES),
-        ),
-        _Page(
-            "accounts:federation:providers",
-            gettext_lazy("Identity providers"),
-            "key-round",
-            may=may_list_everything,
-        ),
-    ),
-    "cluster": (
-        _Page("cluster_overview", *_OVERVIEW, ("cluster",)),
-        _KindEntry("nodes", "server"),
-        _KindEntry("projects", "folder"),
-        _WORKLOADS,
-        _PODS,
-        _NETWORK,
-        _CONFIG,
-        _STORAGE,
-        _EVENTS,
-        _KindEntry("custom", "puzzle"),
-        _ACCESS,
-        _Page("resources", *_RESOURCES, ("cluster",)),
-        _Page("cache", gettext_lazy("Cache"), "history", ("cluster",), may=may_list_everything),
-    ),
-    "workspace": (
-        _Page("workspace", *_OVERVIEW, ("workspace",)),
-        _Page(
-            "workspace_projects",
-            gettext_lazy("Projects"),
-            "folder",
-            ("workspace",),
-            ("workspace_project_new",),
-        ),
-        _Page(
-            "workspace_members",
-            gettext_lazy("Members"),
-            "users",
-            ("workspace",),
-            ("workspace_invite", "workspace_member"),
-        ),
-        _Page(
-            "workspace_departments",
-            gettext_lazy("Departments"),
-            "boxes",
-            ("workspace",),
-            ("workspace_department",),
-        ),
-        _Page("access:workspace_roles", gettext_lazy("Roles"), "shield-check", ("workspace",)),
-        _Page("workspace_quota", gettext_lazy("Quota"), "scale", ("workspace",)),
-        _Page("workspace_settings", gettext_lazy("Settings"), "settings", ("workspace",)),
-    ),
-    "project": (
-        _Page("project_overview", *_OVERVIEW, ("cluster", "namespace")),
-        _WORKLOADS,
-        _PODS,
-        _NETWORK,
-        _CONFIG,
-        _STORAGE,
-        _KindEntry("autoscaling", "scaling"),
-        _EVENTS,
-        _ACCESS,
-        _Page(
-            "workspace_project",
-            MANAGED,
-            "users",
-            ("workspace", "namespace"),
-            ("workspace_project_",),
-            # Workspaces have no quota on other clusters yet.
-            lambda access: access.cluster.name == HOST,
-        ),
-        _KindEntry("quota", "scale"),
-        _Page("resources", *_RESOURCES, ("cluster",)),
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,20 +237,18 @@ def nav(access: Access, level: Level, current: str, pins: tuple[str, ...] = ()) 
     entries = _kinds_of(access, level).entries
     rail: list[RailEntry] = []
     tabs: tuple[NavItem, ...] = ()
-    for entry in RAILS[level.name]:
-        if isinstance(entry, _Page):
-            place = tuple(getattr(level, part) for part in entry.place)
-            if all(place) and entry.may(access):
-                url = _page_url(entry, place, level)
-                rail.append(RailEntry(entry.label, entry.icon, url, entry.belongs(current)))
-        elif (members := entries.get(entry.entry)) is not None:
+    found = menu()
+    for entry in found.levels[level.name]:
+        open_ = found.by_name.get(current) is entry
+        members = entries.get(entry.kinds)
+        if members is not None:
             items = [_item(shown, informers, current) for shown in members.kinds]
-            of_page = any(current.startswith(one) for one in entry.also)
-            open_ = of_page or any(item.current for item in items)
+            open_ = open_ or any(item.current for item in items)
             tabs = tuple(items) if open_ and len(items) > 1 else tabs
-            url = members.kinds[0].item.url
-            label = NAV_ENTRIES[entry.entry]
-            rail.append(RailEntry(label, entry.icon, url, open_, members.problems))
+            url, problems = members.kinds[0].item.url, members.problems
+            rail.append(RailEntry(entry.label, entry.icon, url, open_, problems))
+        elif not entry.kinds and entry.may(access) and (url := level.page_url(entry)):
+            rail.append(RailEntry(entry.label, entry.icon, url, open_))
     if level.name == "cluster":
         pinned = _pinned(access, level, current, pins)[: MOST - len(rail)]
         if any(entry.current for entry in pinned):
@@ -399,7 +257,7 @@ def nav(access: Access, level: Level, current: str, pins: tuple[str, ...] = ()) 
     kind = access.cluster.kinds.find(current)
     if kind and not any(entry.current for entry in rail) and _may_see(kind, access):
         # Kinds without an entry belong to the page of all resources.
-        rail = [replace(one, current=one.icon == _RESOURCES[1]) for one in rail]
+        rail = [replace(one, current=one.icon == RESOURCES_ENTRY.icon) for one in rail]
     return Navigation(tuple(rail), tabs)
 
 
@@ -538,17 +396,6 @@ def _may_see(kind: ResourceKind, access: Access) -> bool:
     except Denied:
         return False
     return True
-
-
-@lru_cache(KEPT)
-def _address(name: str, *place: str) -> str:
-    return reverse(name, args=place)
-
-
-def _page_url(page: _Page, place: tuple[str, ...], level: Level) -> str:
-    url = _address(page.view, *place)
-    narrowed = level.namespace and "namespace" not in page.place
-    return f"{url}?{urlencode({'namespace': level.namespace})}" if narrowed else url
 
 
 def _place(kind: ResourceKind, allowed: Readable, level: Level) -> _Place:

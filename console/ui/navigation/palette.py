@@ -21,6 +21,7 @@ from console.ui.core.kind import ResourceKind
 from console.ui.core.kind_names import kinds_like
 from console.ui.core.links import import_url
 from console.ui.lists.viewspec import ViewSpec
+from console.ui.navigation.level import Level
 from console.ui.navigation.nav import RailEntry
 from console.ui.search.query import SearchQuery
 from console.ui.search.search import Hit, SearchResults
@@ -144,7 +145,7 @@ def _projects(cluster: Cluster, query: SearchQuery, projects: Sequence[str]) -> 
     word = query.words[0]
     like = sorted((name for name in projects if word in name), key=lambda name: (len(name), name))
     for name in like[:MOST]:
-        yield Option(name, reverse("project_overview", args=(cluster.name, name)))
+        yield Option(name, Level("project", cluster.name, namespace=name).url)
 
 
 def _object(hit: Hit) -> Option:
@@ -197,7 +198,7 @@ def _creations(
 def _workspaces(query: SearchQuery, workspaces: Sequence[str]) -> Iterator[Option]:
     like = [name for name in workspaces if not query.empty and _names(query, [name])]
     for name in sorted(like, key=len)[:MOST]:
-        yield Option(name, reverse("workspace", args=(name,)))
+        yield Option(name, Level("workspace", workspace=name).url)
 
 
 def _all_commands(cluster: Cluster, *, creates: bool) -> Iterator[tuple[str, Option]]:

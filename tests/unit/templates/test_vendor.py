@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from console.templatetags.symbols import ICONS
-from console.ui.navigation.nav import RAILS
+from console.ui.core.menu import menu
 from tests import npm
 from tests.controlplane.plugin import report_skipped
 from tests.unit.templates.files import ALL, ROOT, STATIC, source
@@ -92,5 +92,5 @@ def test_icons_are_exactly_those_used_in_templates() -> None:
         for template in ALL
         for icon in re.findall(r'ui/_icon\.html"(?: with)? name="([\w-]+)"', source(template))
     }
-    named |= {entry.icon for rail in RAILS.values() for entry in rail}
+    named |= {entry.icon for rail in menu().levels.values() for entry in rail}
     assert named == {*ICONS}
