@@ -116,9 +116,9 @@ class Request(WebRequest):
             self.channel.refuse()
             return
         super().handleContentChunk(data)
-        self.channel.body_came(before + len(data))
+        self.channel.extend_body_timeout(before + len(data))
         if before <= SMALL_BODY < before + len(data):
-            self.channel.ask_who(dict(self.requestHeaders.getAllRawHeaders()))
+            self.channel.check_signed_in(dict(self.requestHeaders.getAllRawHeaders()))
 
     def start_flow(self) -> Flow:
         """Create the response's flow control, before the application is called."""
@@ -182,11 +182,11 @@ class Channel(HTTPChannel):
     def connectionMade(self) -> None:
         super().connectionMade()
         self.setTimeout(HEAD_SECONDS)
-        if not self.factory.seats.enter(self.transport, str(self.transport.getPeer().host)):
+        if not self.factory.seats.acquire(self.transport, str(self.transport.getPeer().host)):
             self.transport.abortConnection()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        self.factory.seats.leave(self.transport)
+        self.factory.seats.release(self.transport)
         super().connectionLost(reason)
 
     def resetTimeout(self) -> None:
@@ -346,7 +346,7 @@ class Server(daphne_server.Server):
         if isinstance(protocol, Websocket):
             scope["extensions"] = {EXTENSION: protocol.outgoing.flow}
         elif isinstance(protocol, Request):
-            scope["extensions"] = {EXTENSION: protocol.flow_begins()}
+            scope["extensions"] = {EXTENSION: protocol.start_flow()}
         return super().create_application(protocol, scope)
 
     def _stop(self, listener: Any) -> "defer.Deferred[None]":
