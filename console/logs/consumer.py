@@ -30,8 +30,8 @@ from console.logs.merged_feed import Feed, feeding
 from console.logs.messages import batch_text, read_ack, read_first, sources_text
 from console.logs.query import BadQuery, LogQuery, read_query
 from console.logs.targets import find_target
-from console.streams.single_waiter_event import SingleWaiterEvent
 from console.streams.socket import StreamSocket, await_or_fail
+from console.streams.stream import SingleWaiterEvent
 from console.ui.core.access import require_access
 from console.ui.core.clusters import clusters
 from console.ui.core.kind import ResourceKind

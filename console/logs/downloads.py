@@ -11,8 +11,7 @@ from console.live.flow import Flow
 from console.logs.access import UnreadableLog, close_all
 from console.logs.filtering import SelectedLine
 from console.logs.query import LogQuery
-from console.logs.selection import selected_lines
-from console.logs.sources import LogSource
+from console.logs.sources import LogSource, selected_lines
 from console.streams.stream import StreamEnded
 from console.ui.core.text import escape_invisible
 

@@ -12,7 +12,7 @@ from console.logs.filtering import LineFilter, LogEntry, SelectedLine
 from console.logs.following import FollowedLines, Follower, FollowNote, LogPosition
 from console.logs.lines import YIELD_AFTER_LINES
 from console.logs.query import LogQuery
-from console.streams.single_waiter_event import SingleWaiterEvent
+from console.streams.stream import SingleWaiterEvent
 
 #: Seconds for which lines are collected, and the approximate number of lines in one batch.
 COLLECT_SECONDS, MOST_LINES = 0.025, 1000

@@ -32,8 +32,7 @@ from console.logs.containers import NoContainer
 from console.logs.downloads import Download
 from console.logs.filtering import SelectedLine
 from console.logs.query import BadQuery, LogQuery, read_query
-from console.logs.selection import LINES_BEFORE, selected_lines
-from console.logs.sources import LogSource
+from console.logs.sources import LINES_BEFORE, LogSource, selected_lines
 from console.logs.targets import LogTarget, SelectedLogs, find_target
 from console.streams.stream import StreamEnded
 from console.ui.core.clusters import Cluster

@@ -3,19 +3,53 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from prometheus_client import disable_created_metrics
+from prometheus_client import ProcessCollector, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily as Counter
 from prometheus_client.core import GaugeMetricFamily as Gauge
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from console.kube.controller import ControllerStats, controller_stats
 from console.kube.stats import InformerStats, stats_of
 from console.live.counters import Counters, counters
-from console.metrics.controllers import controller_families
-from console.metrics.process import process
 from console.metrics.requests import requests
 from console.ui.core.clusters import Cluster, clusters
 from console.ui.fragments.cached_fragments import cell_cache, part_cache
+
+_Type = type[Counter] | type[Gauge]
+_Value = Callable[[ControllerStats], float]
+
+_FIGURES: Sequence[tuple[str, _Type, str, _Value]] = (
+    ("reconciles_total", Counter, "Successful reconciliations.", lambda p: p.done),
+    ("failures_total", Counter, "Failed reconciliations.", lambda p: p.failed),
+    ("waiting", Gauge, "Objects waiting for reconciliation.", lambda p: p.waiting),
+    (
+        "retrying",
+        Gauge,
+        "Objects waiting for a retry after a failure.",
+        lambda p: p.retrying,
+    ),
+)
+
+
+def controller_families() -> Iterator[Metric]:
+    found = sorted(controller_stats().items())
+    for name, family_of, text, value_of in _FIGURES:
+        family = family_of(f"quarterdeck_controller_{name}", text, labels=["controller"])
+        for controller, figures in found:
+            family.add_metric([controller], value_of(figures))
+        yield family
+
+
+process = ProcessCollector(registry=None)
+
+
+def resident_bytes() -> int:
+    """Return the resident memory in bytes, or 0 if it is unknown."""
+    found = {family.name: family.samples for family in process.collect()}
+    samples = found.get("process_resident_memory_bytes", ())
+    return int(sum(sample.value for sample in samples))
+
 
 _Type = type[Counter] | type[Gauge]
 _Value = Callable[[InformerStats], float | None]

@@ -22,7 +22,6 @@ from console.kube.client import ProxiedResponse, UserClient
 from console.kube.errors import ApiError
 from console.live.flow import flow_of
 from console.proxying.address import ProxyBase
-from console.proxying.cross_origin import is_allowed
 from console.proxying.headers import (
     RawHeaders,
     cookie_name,
@@ -34,7 +33,7 @@ from console.proxying.headers import (
 )
 from console.proxying.paths import ENTER, RESERVED, BadPath, read_path, read_query, without_prefix
 from console.proxying.relaying import MAX_WAITING_BYTES, POLICY, WebsocketRelay
-from console.proxying.request import ProxyRequest, Scope, host_of
+from console.proxying.request import ProxyRequest, Scope, host_of, is_allowed
 from console.proxying.responses import (
     LocalResponse,
     port_not_open,

@@ -25,8 +25,40 @@ from console.shells.deletion import delete_shell_pod
 from console.streams.stream import StreamEnded, StreamRequest
 from console.terminals.command import CommandResult, ExecSession
 from console.terminals.query import TerminalQuery
-from console.terminals.replay_buffer import ReplayBuffer
 from console.terminals.target import TerminalTarget
+
+
+class ReplayBuffer:
+    """Bytes `first` to `end` of a stream."""
+
+    def __init__(self) -> None:
+        self.first = 0
+        self._data = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    @property
+    def end(self) -> int:
+        return self.first + len(self._data)
+
+    def add(self, data: bytes) -> None:
+        self._data += data
+
+    def confirm(self, end: int) -> bool:
+        """Discard the bytes before `end`. Return False if the stream is shorter than that."""
+        if end > self.end:
+            return False
+        if end > self.first:
+            del self._data[: end - self.first]
+            self.first = end
+        return True
+
+    def read_from(self, number: int, most: int) -> bytes:
+        """Return up to `most` bytes from offset `number`."""
+        at = max(0, number - self.first)
+        return bytes(self._data[at : at + most])
+
 
 MAX_UNACKNOWLEDGED = MAX_QUEUED_INPUT = 128 * 1024
 RECONNECT_SECONDS = 60.0

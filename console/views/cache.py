@@ -18,7 +18,7 @@ from console.kube.gvr import GVR
 from console.kube.stats import InformerStats, stats_of
 from console.kube.status import Severity
 from console.live.counters import counters
-from console.metrics.process import resident_bytes
+from console.metrics.families import resident_bytes
 from console.ui.core.access import may_list_everything
 from console.ui.core.amounts import bytes_text
 from console.ui.core.clusters import Cluster
