@@ -18,9 +18,8 @@ from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from console.audit.trail import AuditAction as Recorded
 from console.audit.trail import socket_action
-from console.kube.errors import ApiError, NotFound
+from console.kube.errors import ApiError
 from console.kube.gvr import PODS, Key
 from console.live.limits import SocketCap
 from console.logs.access import ContainerLog, LogViewer, log_error_text
@@ -33,10 +32,7 @@ from console.logs.targets import find_target
 from console.streams.socket import StreamSocket, await_or_fail
 from console.streams.stream import SingleWaiterEvent
 from console.ui.core.access import require_access
-from console.ui.core.clusters import clusters
 from console.ui.core.kind import ResourceKind
-from console.ui.core.requests import UserSession
-from console.ui.navigation.page_routes import find_kind
 
 #: Maximum characters that are sent but not acknowledged.
 MAX_UNACKNOWLEDGED = 256 * 1024
@@ -123,26 +119,12 @@ class LogConsumer(StreamSocket):
                     joining.cancel()
 
     def _named(self) -> tuple[ResourceKind, Key, LogViewer]:
-        given = self.scope["url_route"]["kwargs"]
-        cluster = clusters.get(given["cluster"])
-        kind = find_kind(cluster, given.get("resource", PODS.resource))
-        if cluster is None or kind is None:
-            raise NotFound(404, "")
-        presence = UserSession(self.scope["session_alive"], self.scope["access_in"])
+        cluster, kind, presence = self.named_cluster()
         as_user = presence.access_for(cluster).identity.name
-
-        def recorded(key: Key) -> Recorded:
-            return socket_action(
-                self.scope,
-                "get",
-                PODS,
-                as_user=as_user,
-                cluster=cluster.name,
-                namespace=key.namespace,
-                name=key.name,
-                subresource="log",
-            )
-
+        recorded = socket_action(
+            self.scope, "get", PODS, as_user=as_user, cluster=cluster.name, subresource="log"
+        )
+        given = self.scope["url_route"]["kwargs"]
         viewer = LogViewer(cluster, self.scope["account"], presence, recorded)
         return kind, Key(given["namespace"], given.get("name", "")), viewer
 

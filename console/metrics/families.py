@@ -17,41 +17,6 @@ from console.ui.core.clusters import Cluster, clusters
 from console.ui.fragments.cached_fragments import cell_cache, part_cache
 
 _Type = type[Counter] | type[Gauge]
-_Value = Callable[[ControllerStats], float]
-
-_FIGURES: Sequence[tuple[str, _Type, str, _Value]] = (
-    ("reconciles_total", Counter, "Successful reconciliations.", lambda p: p.done),
-    ("failures_total", Counter, "Failed reconciliations.", lambda p: p.failed),
-    ("waiting", Gauge, "Objects waiting for reconciliation.", lambda p: p.waiting),
-    (
-        "retrying",
-        Gauge,
-        "Objects waiting for a retry after a failure.",
-        lambda p: p.retrying,
-    ),
-)
-
-
-def controller_families() -> Iterator[Metric]:
-    found = sorted(controller_stats().items())
-    for name, family_of, text, value_of in _FIGURES:
-        family = family_of(f"quarterdeck_controller_{name}", text, labels=["controller"])
-        for controller, figures in found:
-            family.add_metric([controller], value_of(figures))
-        yield family
-
-
-process = ProcessCollector(registry=None)
-
-
-def resident_bytes() -> int:
-    """Return the resident memory in bytes, or 0 if it is unknown."""
-    found = {family.name: family.samples for family in process.collect()}
-    samples = found.get("process_resident_memory_bytes", ())
-    return int(sum(sample.value for sample in samples))
-
-
-_Type = type[Counter] | type[Gauge]
 _Value = Callable[[InformerStats], float | None]
 
 # `_created` series are useless because counters start with the process.
@@ -109,8 +74,14 @@ _CONNECTIONS: Sequence[tuple[str, _Type, str, Callable[[Counters], float]]] = (
         lambda c: c.connections_dropped,
     ),
 )
-
-
+_CONTROLLERS: Sequence[tuple[str, _Type, str, Callable[[ControllerStats], float]]] = (
+    ("reconciles_total", Counter, "Successful reconciliations.", lambda p: p.done),
+    ("failures_total", Counter, "Failed reconciliations.", lambda p: p.failed),
+    ("waiting", Gauge, "Objects waiting for reconciliation.", lambda p: p.waiting),
+    ("retrying", Gauge, "Objects waiting for a retry after a failure.", lambda p: p.retrying),
+)
+#: Metrics of the operating system. Empty on systems without /proc.
+process = ProcessCollector(registry=None)
 #: Caches of rendered fragments.
 _DRAWN = (("cells", cell_cache), ("parts", part_cache))
 
@@ -169,3 +140,19 @@ def live_families(found: Counters) -> Iterator[Metric]:
     for name, family_of, text, value_of in _CONNECTIONS:
         yield family_of(f"quarterdeck_connections_{name}", text, value_of(found))
     yield from found.flush_seconds.collect()
+
+
+def controller_families() -> Iterator[Metric]:
+    found = sorted(controller_stats().items())
+    for name, family_of, text, value_of in _CONTROLLERS:
+        family = family_of(f"quarterdeck_controller_{name}", text, labels=["controller"])
+        for controller, figures in found:
+            family.add_metric([controller], value_of(figures))
+        yield family
+
+
+def resident_bytes() -> int:
+    """Return the resident memory in bytes, or 0 if it is unknown."""
+    found = {family.name: family.samples for family in process.collect()}
+    samples = found.get("process_resident_memory_bytes", ())
+    return int(sum(sample.value for sample in samples))

@@ -149,7 +149,7 @@ class SessionGuard:
             watching.cancel()
             # Break the reference cycle with the callback's owner. Otherwise both wait for the
             # garbage collector.
-            self._on_over = _nothing
+            self._on_over = lambda _over: None
 
     async def check(self) -> None:
         """Check that the session is still valid."""
@@ -179,10 +179,6 @@ class SessionGuard:
             except Exception:
                 log.exception("The permission for a stream could not be checked")
                 self._end(StreamEnded(403))
-
-
-def _nothing(_over: StreamEnded) -> None:
-    pass
 
 
 class LongRunningStream(ABC):
