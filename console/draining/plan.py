@@ -140,8 +140,10 @@ def plan_of(subject: Subject) -> DrainPlan | None:
     emptied = [one for guest, one in found if guest.loses_data and not guest.terminating]
     return DrainPlan(
         groups=[
-            _sort(fate, seeing, chosen)
-            for fate in _TITLES
+            PodGroup(
+                title, hint, len(chosen), [seeing.line(one) for one in chosen[:MAX_PODS_SHOWN]]
+            )
+            for fate, (title, hint) in _TITLES.items()
             if (chosen := [one for guest, one in found if guest.fate is fate])
         ],
         lost=sum(guest.fate is Disposition.LOST and not guest.terminating for guest, _one in found),
@@ -154,13 +156,6 @@ def plan_of(subject: Subject) -> DrainPlan | None:
 def _is_asked_for(guest: NodePod) -> bool:
     """Return True if the eviction is subject to disruption budgets."""
     return guest.fate in (Disposition.LOST, Disposition.MOVES) and not guest.terminating
-
-
-def _sort(fate: Disposition, seeing: VisibleType, entries: Sequence[Entry[Any]]) -> PodGroup:
-    title, hint = _TITLES[fate]
-    return PodGroup(
-        title, hint, len(entries), [seeing.line(one) for one in entries[:MAX_PODS_SHOWN]]
-    )
 
 
 def _blocking(subject: Subject, pods: Iterable[Entry[Any]]) -> list[ObjectLine]:

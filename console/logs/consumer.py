@@ -58,15 +58,13 @@ class LogConsumer(StreamSocket):
             lang, positions = read_first(text)
             self.begin(lang, self._follow(positions))
         else:
-            self._answer(read_ack(text))
+            number = read_ack(text)
+            while self._unread and self._unread[0][0] <= number:
+                self._unread.pop(0)
+            self._answered.set()
 
     def why(self, error: ApiError) -> str:
         return log_error_text(error)
-
-    def _answer(self, number: int) -> None:
-        while self._unread and self._unread[0][0] <= number:
-            self._unread.pop(0)
-        self._answered.set()
 
     # Sending
 
@@ -130,12 +128,10 @@ class LogConsumer(StreamSocket):
 
     async def _pass_on(self, feed: Feed, names: list[str]) -> None:
         for number in count(1):
-            await self._send(number, batch_text(number, await feed.next(), names))
+            text = batch_text(number, await feed.next(), names)
+            self._unread.append((number, len(text)))
+            await self.send(text)
             await await_or_fail(feed.failed, self._room())
-
-    async def _send(self, number: int, text: str) -> None:
-        self._unread.append((number, len(text)))
-        await self.send(text)
 
     async def _room(self) -> None:
         await self._flow.wait_clear()

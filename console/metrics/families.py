@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from prometheus_client import ProcessCollector, disable_created_metrics
+import prometheus_client
+from prometheus_client import Histogram, ProcessCollector, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily as Counter
 from prometheus_client.core import GaugeMetricFamily as Gauge
 from prometheus_client.core import Metric
@@ -12,9 +13,45 @@ from prometheus_client.registry import Collector
 from console.kube.controller import ControllerStats, controller_stats
 from console.kube.stats import InformerStats, stats_of
 from console.live.counters import Counters, counters
-from console.metrics.requests import requests
 from console.ui.core.clusters import Cluster, clusters
 from console.ui.fragments.cached_fragments import cell_cache, part_cache
+
+#: Bucket bounds in seconds. Pages take a few milliseconds, requests to kube-apiserver up to a few
+#: seconds.
+BOUNDS = (0.0025, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+
+
+class RequestMetrics:
+    """Request counts of this process by route and status class, such as `5xx`, and response times
+    by route.
+    """
+
+    def __init__(self) -> None:
+        self.answered = prometheus_client.Counter(
+            "quarterdeck_http_requests",
+            "HTTP responses.",
+            ("route", "status"),
+            registry=None,
+        )
+        self.seconds = Histogram(
+            "quarterdeck_http_render_seconds",
+            "Response time by route.",
+            ("route",),
+            buckets=BOUNDS,
+            registry=None,
+        )
+
+    def record(self, route: str, status: int, seconds: float) -> None:
+        self.answered.labels(route, f"{status // 100}xx").inc()
+        self.seconds.labels(route).observe(seconds)
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self.answered.collect()
+        yield from self.seconds.collect()
+
+
+requests = RequestMetrics()
+
 
 _Type = type[Counter] | type[Gauge]
 _Value = Callable[[InformerStats], float | None]

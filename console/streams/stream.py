@@ -3,12 +3,10 @@
 Guarantees, also for bidirectional connections (`console.terminals.command`):
 
 - The request is made as the viewer, so kube-apiserver authorizes it. It is recorded in the audit
-  log
-  before it is sent, and the outcome when it ends.
+  log before it is sent, and the outcome when it ends.
 - A slow reader slows down the sender: at most `MAX_BUFFERED` bytes are buffered here.
 - It stops within two seconds after the viewer's session or permission ends. Buffered data is
-  then
-  discarded.
+  then discarded.
 """
 
 import asyncio

@@ -32,9 +32,8 @@ from console.terminals.messages import (
     taken_text,
 )
 from console.terminals.query import TerminalQuery, read_query
-from console.terminals.registry import get_terminals
 from console.terminals.target import find_target
-from console.terminals.terminal import InputBufferFull, Terminal, TerminalOwner
+from console.terminals.terminal import InputBufferFull, Terminal, TerminalOwner, get_terminals
 from console.ui.core.access import require_access
 from console.ui.core.permissions import Protected, Refused
 from console.ui.core.text import escape_invisible

@@ -95,7 +95,8 @@ def _context(cluster: Cluster) -> dict[str, object]:
     now = datetime.now(UTC)
     figures = stats_of(runtime.informers(), answered=runtime.last_response, now=now)
     history = runtime.history
-    rows = sorted((_row(cluster, item, history, now) for item in figures), key=_worst_first)
+    rows = [_row(cluster, item, history, now) for item in figures]
+    rows.sort(key=lambda row: (row.severity.rank, -row.rate, row.gvr))
     rates = history.rates()
     return {
         "rows": rows,
@@ -107,10 +108,6 @@ def _context(cluster: Cluster) -> dict[str, object]:
         "peak": rate_text(max(rates, default=0.0)),
         "state": None if rows else _nothing(),
     }
-
-
-def _worst_first(row: CacheRow) -> tuple[int, float, GVR]:
-    return row.severity.rank, -row.rate, row.gvr
 
 
 def _row(cluster: Cluster, item: InformerStats, history: EventRates, now: datetime) -> CacheRow:

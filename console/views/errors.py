@@ -69,8 +69,8 @@ def error_page(request: HttpRequest, code: int, text: str, *, again: bool = Fals
     if wants_status(request):
         return status_response(code, text)
     title = TITLES.get(code) or TITLES[400 if code < 500 else 503]
-    context = {"code": code, "title": title, "text": text, "again": again}
-    context["request_id"] = _request_id(request)
+    number = str(getattr(request, "request_id", ""))
+    context = {"code": code, "title": title, "text": text, "again": again, "request_id": number}
     if _has_a_menu(request) and not is_fragment(request):
         inside = {**context, "up": _up(request, code)}
         return render(request, "errors/inside.html", inside, status=code)
@@ -120,7 +120,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
         "code": 500,
         "title": TITLES[500],
         "text": text,
-        "request_id": _request_id(request),
+        "request_id": str(getattr(request, "request_id", "")),
         "lang": get_language() or "en",
         "theme": theme_of(request),
     }
@@ -141,7 +141,3 @@ def _up(request: HttpRequest, code: int) -> ParentLink | None:
             escape_invisible(name), object_url(cluster.name, kind.segment, Key(namespace, name))
         )
     return ParentLink(kind.view.title, list_url(cluster.name, kind.view.segment, namespace))
-
-
-def _request_id(request: HttpRequest) -> str:
-    return str(getattr(request, "request_id", ""))

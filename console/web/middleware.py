@@ -26,7 +26,7 @@ from django.urls import Resolver404, resolve
 from django.utils.encoding import escape_uri_path, iri_to_uri
 from django.utils.translation import gettext as _
 
-from console.metrics.requests import requests
+from console.metrics.families import requests
 from console.saved import pins, service
 from console.saved.service import ViewOwner
 from console.ui.core.clusters import clusters

@@ -13,8 +13,7 @@ from console.kube.gvr import GVR, PODS
 from console.kube.informer import Informer
 from console.live.counters import Counters
 from console.metrics import families
-from console.metrics.families import resident_bytes
-from console.metrics.requests import RequestMetrics
+from console.metrics.families import RequestMetrics, resident_bytes
 from console.metrics.standalone import MetricsServer
 from console.views.health import metrics
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
