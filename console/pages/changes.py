@@ -11,7 +11,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext_lazy
 
 from console.kube.gvr import EVENTS, WORKLOADS, Key
-from console.kube.recentdeletions import Deletion
 from console.kube.store import Entry
 from console.ui.core.link_resolver import LinkResolver
 from console.ui.core.page_data import PageData, VisibleKind
@@ -127,16 +126,13 @@ def _deletions(sight: PageData) -> list[WorkloadChange]:
     found = []
     for departure in sight.cluster.runtime.recent_deletions.latest():
         seen = sight.get(departure.gvr)
-        if seen is not None and _sees(seen, departure):
+        if seen is None or not seen.readable.includes(departure.key):
+            continue
+        if not seen.wanted or departure.key.namespace in seen.wanted:
             found.append(_workload_change(seen, departure.key, departure.at, DELETED, ""))
             if len(found) == MAX_ENTRIES:
                 break
     return found
-
-
-def _sees(seen: VisibleKind, departure: Deletion) -> bool:
-    wanted = not seen.wanted or departure.key.namespace in seen.wanted
-    return wanted and seen.readable.includes(departure.key)
 
 
 def _warned(seen: VisibleKind, entry: Entry[Any], links: LinkResolver) -> WarningEntry:

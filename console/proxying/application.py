@@ -31,7 +31,16 @@ from console.proxying.headers import (
     response_headers,
     session_cookie,
 )
-from console.proxying.paths import ENTER, RESERVED, BadPath, read_path, read_query, without_prefix
+from console.proxying.paths import (
+    ENTER,
+    RESERVED,
+    BadPath,
+    is_rewritten,
+    read_path,
+    read_query,
+    without_prefix,
+    without_prefixes,
+)
 from console.proxying.relaying import MAX_WAITING_BYTES, POLICY, WebsocketRelay
 from console.proxying.request import ProxyRequest, Scope, host_of, is_allowed
 from console.proxying.responses import (
@@ -42,7 +51,6 @@ from console.proxying.responses import (
     send_start,
     upstream_error,
 )
-from console.proxying.rewriting import is_rewritten, without_prefixes
 from console.proxying.store import (
     OpenPortRecord,
     PortOwner,

@@ -246,8 +246,13 @@ class OriginGateMiddleware(_Middleware):
         if request.method in SAFE_METHODS:
             allowed = site in (None, "same-origin", "none") or is_navigation(request.headers)
         else:
-            allowed = site in (None, "same-origin") and _has_our_origin(request)
-        return None if allowed else _refuse()
+            origin = request.headers.get("Origin")
+            own = origin is None or origin in settings.ORIGINS
+            allowed = site in (None, "same-origin") and own
+        if allowed:
+            return None
+        text = _("The request came from another site and was rejected. Open the console at {url}.")
+        return _plain_text(403, text.format(url=settings.BASE_URL))
 
 
 class EncodingMiddleware(_Middleware):
@@ -264,16 +269,6 @@ class EncodingMiddleware(_Middleware):
         return _plain_text(
             415, _("The request is not encoded in UTF-8. The console accepts only UTF-8.")
         )
-
-
-def _has_our_origin(request: HttpRequest) -> bool:
-    origin = request.headers.get("Origin")
-    return origin is None or origin in settings.ORIGINS
-
-
-def _refuse() -> HttpResponse:
-    text = _("The request came from another site and was rejected. Open the console at {url}.")
-    return _plain_text(403, text.format(url=settings.BASE_URL))
 
 
 def _plain_text(status: int, text: str) -> HttpResponse:

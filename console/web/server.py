@@ -329,7 +329,8 @@ class Server(daphne_server.Server):
             closeHandshakeTimeout=CLOSE_SECONDS,
             failByDrop=False,  # send the close reason before closing
         )
-        observers: list[Any] = [_ignore]
+        # Relevant errors are also raised as exceptions.
+        observers: list[Any] = [lambda _event: None]
         globalLogBeginner.beginLoggingTo(observers, redirectStandardIO=False, discardBuffer=True)
         listener = reactor.listenTCP(self.port, self.http_factory, backlog=512, interface=self.host)
         reactor.callLater(1, self.application_checker)
@@ -372,10 +373,6 @@ class Server(daphne_server.Server):
             application.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         await self.stopping()
-
-
-def _ignore(event: Any) -> None:
-    """Discard an event of Twisted's log; relevant errors are also raised as exceptions."""
 
 
 async def _nothing() -> None: ...
