@@ -26,7 +26,7 @@ from console.proxying.application import ProxyApplication  # noqa: E402
 from console.proxying.closing import run_closing  # noqa: E402
 from console.proxying.store import PortOwner  # noqa: E402
 from console.routing import websocket_application  # noqa: E402
-from console.shells.cleanup import run_cleanup  # noqa: E402
+from console.terminals.shell_pods import run_cleanup  # noqa: E402
 from console.ui.core.requests import UserSession  # noqa: E402
 from console.web.hardening import harden  # noqa: E402
 from rbac import authorizer, memberships  # noqa: E402

@@ -129,7 +129,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "console.web.middleware.SecurityHeadersMiddleware",
-    "console.web.request_metrics.CountingMiddleware",
+    "console.web.middleware.CountingMiddleware",
     "console.web.middleware.OriginGateMiddleware",
     "console.web.middleware.EncodingMiddleware",
     "console.web.middleware.TrailingSlashMiddleware",
@@ -143,8 +143,8 @@ MIDDLEWARE = [
     "accounts.oauth.middleware.BearerMiddleware",
     "rbac.middleware.AccessMiddleware",
     "accounts.impersonation.middleware.ViewingMiddleware",
-    "console.web.default_view.DefaultViewMiddleware",
-    "console.web.pins.PinsMiddleware",
+    "console.web.middleware.DefaultViewMiddleware",
+    "console.web.middleware.PinsMiddleware",
     "console.web.middleware.LevelMiddleware",
 ]
 

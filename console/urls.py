@@ -12,10 +12,9 @@ from console.views.cache import cache_page
 from console.views.container_startup import starting_page
 from console.views.detail import detail_page
 from console.views.edit import draft_page, edit_page
-from console.views.health import livez, readyz
+from console.views.health import livez, metrics, readyz
 from console.views.imports import import_draft, import_page
 from console.views.lists import list_page
-from console.views.metrics import metrics
 from console.views.openapi import openapi_schema
 from console.views.preferences import set_language, set_theme
 from console.views.resources import resources_page

@@ -19,7 +19,6 @@ import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any, ClassVar
 
 from asgiref.sync import sync_to_async
@@ -221,8 +220,13 @@ _LINE: tuple[str, ...] = (
 
 def _emit(row: AuditRecord, outcome: AuditOutcome) -> None:
     """Write the record to standard output as one line of ASCII, without control characters."""
-    line = {name: _plain(getattr(row, name)) for name in _LINE}
-    line |= {"code": outcome.code, "reason": outcome.reason, "message": outcome.message}
+    line = {name: getattr(row, name) for name in _LINE}
+    line |= {
+        "time": timezone.localtime(row.time).isoformat(),
+        "code": outcome.code,
+        "reason": outcome.reason,
+        "message": outcome.message,
+    }
     try:
         sys.stdout.write(json.dumps(line, ensure_ascii=True) + "\n")
         sys.stdout.flush()
@@ -230,7 +234,3 @@ def _emit(row: AuditRecord, outcome: AuditOutcome) -> None:
         # The record is already in the database and the action is done, so a full disk or closed
         # pipe must not fail the request.
         log.error("Cannot write an audit record to standard output: %s", error)
-
-
-def _plain(value: object) -> object:
-    return timezone.localtime(value).isoformat() if isinstance(value, datetime) else value

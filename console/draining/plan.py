@@ -1,19 +1,77 @@
 """Plan of a drain: effect on each pod of the node, computed from the cache."""
 
-from collections.abc import Iterable, Sequence
+import enum
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from console.draining.pods import Disposition, NodePod, node_pod_of
-from console.kube.gvr import POD_DISRUPTION_BUDGETS, PODS
+from console.kube.gvr import POD_DISRUPTION_BUDGETS, PODS, Key
 from console.kube.indexes import indexes_of
 from console.kube.store import Entry
+from console.ui.core.manifests import mapping, mappings_at, text
 from console.ui.core.subject import Subject
 from console.ui.details.relations.owners import selecting
 from console.ui.details.relations.visible_type import ObjectLine, VisibleType
+
+#: Annotation of mirror pods, which represent static pods in the API.
+_MIRROR = "kubernetes.io/config.mirror"
+
+
+class Disposition(enum.StrEnum):
+    #: A controller recreates the pod on another node.
+    MOVES = "moves"
+    #: No controller recreates the pod.
+    LOST = "lost"
+    ENDED = "ended"
+    #: A DaemonSet would immediately recreate the pod on the node.
+    DAEMON = "daemon"
+    #: Static pod, which the kubelet runs independently of the API.
+    STATIC = "static"
+
+    @property
+    def is_evicted(self) -> bool:
+        return self not in (Disposition.DAEMON, Disposition.STATIC)
+
+
+@dataclass(frozen=True, slots=True)
+class NodePod:
+    """Pod of the node.
+
+    - `loses_data`: deleting the pod deletes data in its emptyDir volumes.
+    - `terminating`: the pod is already terminating.
+    """
+
+    key: Key
+    uid: str
+    fate: Disposition
+    loses_data: bool
+    terminating: bool
+
+
+def node_pod_of(pod: Mapping[str, Any]) -> NodePod:
+    meta = mapping(pod, "metadata")
+    fate = _fate(pod, meta)
+    volumes = mappings_at(pod, "spec", "volumes")
+    local = fate in (Disposition.MOVES, Disposition.LOST) and any(
+        "emptyDir" in one for one in volumes
+    )
+    key = Key(str(meta.get("namespace", "")), str(meta.get("name", "")))
+    return NodePod(key, str(meta.get("uid", "")), fate, local, bool(meta.get("deletionTimestamp")))
+
+
+def _fate(pod: Mapping[str, Any], meta: Mapping[str, Any]) -> Disposition:
+    if _MIRROR in mapping(meta, "annotations"):
+        return Disposition.STATIC
+    owners = [one for one in mappings_at(meta, "ownerReferences") if one.get("controller") is True]
+    if text(mapping(pod, "status").get("phase")) in ("Succeeded", "Failed"):
+        return Disposition.ENDED
+    if not owners:
+        return Disposition.LOST
+    return Disposition.DAEMON if owners[0].get("kind") == "DaemonSet" else Disposition.MOVES
+
 
 #: Maximum number of pods shown per group.
 MAX_PODS_SHOWN = 50
@@ -82,8 +140,10 @@ def plan_of(subject: Subject) -> DrainPlan | None:
     emptied = [one for guest, one in found if guest.loses_data and not guest.terminating]
     return DrainPlan(
         groups=[
-            _sort(fate, seeing, chosen)
-            for fate in _TITLES
+            PodGroup(
+                title, hint, len(chosen), [seeing.line(one) for one in chosen[:MAX_PODS_SHOWN]]
+            )
+            for fate, (title, hint) in _TITLES.items()
             if (chosen := [one for guest, one in found if guest.fate is fate])
         ],
         lost=sum(guest.fate is Disposition.LOST and not guest.terminating for guest, _one in found),
@@ -96,13 +156,6 @@ def plan_of(subject: Subject) -> DrainPlan | None:
 def _is_asked_for(guest: NodePod) -> bool:
     """Return True if the eviction is subject to disruption budgets."""
     return guest.fate in (Disposition.LOST, Disposition.MOVES) and not guest.terminating
-
-
-def _sort(fate: Disposition, seeing: VisibleType, entries: Sequence[Entry[Any]]) -> PodGroup:
-    title, hint = _TITLES[fate]
-    return PodGroup(
-        title, hint, len(entries), [seeing.line(one) for one in entries[:MAX_PODS_SHOWN]]
-    )
 
 
 def _blocking(subject: Subject, pods: Iterable[Entry[Any]]) -> list[ObjectLine]:

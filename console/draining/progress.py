@@ -52,6 +52,48 @@ _WORDS: Mapping[PodStep, tuple[str, str | Promise]] = {
     PodStep.ENDING: ("ending", gettext_lazy("Terminating")),
     PodStep.WAITING: ("progress", gettext_lazy("Waiting")),
 }
+#: Severity and text of each state. The texts of `_REASONS` take precedence.
+_STATES: Mapping[State, tuple[str, str | Promise]] = {
+    State.RUNNING: ("progress", gettext_lazy("%(actor)s is draining this node.")),
+    State.DONE: (
+        "ok",
+        gettext_lazy(
+            "%(actor)s drained this node. All pods that had to be evicted have left the node."
+        ),
+    ),
+    State.STOPPED: ("paused", gettext_lazy("%(stopper)s stopped draining this node.")),
+    State.FAILED: (
+        "error",
+        gettext_lazy("Drain stopped because of an internal error in the console."),
+    ),
+    State.INTERRUPTED: (
+        "warn",
+        gettext_lazy(
+            "Drain interrupted: the console process that drained the node for %(actor)s stopped."
+        ),
+    ),
+}
+_REASONS: Mapping[str, str | Promise] = {
+    EndReason.UNCORDONED: gettext_lazy("Drain stopped because the node was uncordoned."),
+    EndReason.SESSION: gettext_lazy("Drain stopped because %(actor)s signed out."),
+    EndReason.RIGHT: gettext_lazy(
+        "Drain stopped because %(actor)s no longer has permission to drain this node."
+    ),
+    EndReason.TIME: gettext_lazy(
+        "Drain stopped because the timeout of %(minutes)s minutes was reached."
+    ),
+    EndReason.NODE: gettext_lazy(
+        "Drain stopped because the node was deleted, or replaced by another node with the "
+        "same name."
+    ),
+    EndReason.CONSENT: gettext_lazy(
+        "No pods were evicted: some pods or their data would be lost, and %(actor)s did not "
+        "confirm this. Drain the node again to confirm."
+    ),
+    EndReason.REFUSED: gettext_lazy(
+        "Drain stopped because the cluster refused to evict some pods."
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +147,11 @@ def _is_news(kept: StoredOperation, entry: Entry[Any]) -> bool:
 def _context(
     access: Access, kind: ResourceKind, entry: Entry[Any], kept: StoredOperation
 ) -> Mapping[str, Any]:
-    results = [one for one in decode_results(kept.results) if _sees(access, one)]
+    results = [
+        one
+        for one in decode_results(kept.results)
+        if access.can("list", PODS, namespace=one.namespace, name=one.name)
+    ]
     for one in results:
         if _is_gone(access, one):
             one.step = PodStep.GONE
@@ -115,7 +161,7 @@ def _context(
     bar = Bar(_("Removed pods"), f"{gone:,}", f"{len(results):,}", share, "ok")
     return {
         "kept": kept,
-        "severity": _severity(kept),
+        "severity": _STATES[kept.state][0],
         "text": _text(kept),
         "bars": (bar,) if results else (),
         "partial": access.namespaces_where("list", PODS) is not None,
@@ -124,10 +170,6 @@ def _context(
         "cordoned": not kept.running and bool(entry.projection.cordoned),
         "buttons": list(_buttons(access, kind, entry, kept)),
     }
-
-
-def _sees(access: Access, result: PodResult) -> bool:
-    return access.can("list", PODS, namespace=result.namespace, name=result.name)
 
 
 def _is_gone(access: Access, result: PodResult) -> bool:
@@ -157,16 +199,6 @@ def _line(access: Access, result: PodResult, *, running: bool) -> RemainingPod:
     )
 
 
-def _severity(kept: StoredOperation) -> str:
-    return {
-        State.RUNNING: "progress",
-        State.DONE: "ok",
-        State.STOPPED: "paused",
-        State.FAILED: "error",
-        State.INTERRUPTED: "warn",
-    }[kept.state]
-
-
 def _text(kept: StoredOperation) -> str:
     """Return the text that describes the drain's state."""
     words = {
@@ -174,54 +206,13 @@ def _text(kept: StoredOperation) -> str:
         "stopper": escape_invisible(kept.stopper),
         "minutes": f"{kept.data.get('minutes', 0):,}",
     }
-    match kept.state:
-        case State.RUNNING:
-            asked = _(
-                "%(stopper)s stopped the drain. Evictions that have already started will finish."
-            )
-            return (asked if kept.stopper else _("%(actor)s is draining this node.")) % words
-        case State.DONE:
-            return (
-                _(
-                    "%(actor)s drained this node. All pods that had to be evicted have left the node."
-                )
-                % words
-            )
-        case State.INTERRUPTED:
-            text = _(
-                "Drain interrupted: the console process that drained the node for %(actor)s stopped."
-            )
-            return text % words
-        case State.STOPPED if kept.reason == EndReason.UNCORDONED:
-            return _("Drain stopped because the node was uncordoned.")
-        case State.STOPPED:
-            return _("%(stopper)s stopped draining this node.") % words
-        case _:
-            return _why(kept.reason) % words
-
-
-def _why(reason: str) -> str:
-    match reason:
-        case EndReason.SESSION:
-            return _("Drain stopped because %(actor)s signed out.")
-        case EndReason.RIGHT:
-            return _("Drain stopped because %(actor)s no longer has permission to drain this node.")
-        case EndReason.TIME:
-            return _("Drain stopped because the timeout of %(minutes)s minutes was reached.")
-        case EndReason.NODE:
-            return _(
-                "Drain stopped because the node was deleted, or replaced by another node with the "
-                "same name."
-            )
-        case EndReason.CONSENT:
-            return _(
-                "No pods were evicted: some pods or their data would be lost, and %(actor)s did not "
-                "confirm this. Drain the node again to confirm."
-            )
-        case EndReason.REFUSED:
-            return _("Drain stopped because the cluster refused to evict some pods.")
-        case _:
-            return _("Drain stopped because of an internal error in the console.")
+    if kept.running and kept.stopper:
+        text: str | Promise = _(
+            "%(stopper)s stopped the drain. Evictions that have already started will finish."
+        )
+    else:
+        text = _REASONS.get(kept.reason) or _STATES[kept.state][1]
+    return str(text) % words
 
 
 def _buttons(

@@ -16,7 +16,7 @@ from django.db import DatabaseError
 
 from console.audit.trail import AuditAction as Recorded
 from console.audit.trail import AuditUnavailable, record
-from console.draining.pods import Disposition, NodePod, node_pod_of
+from console.draining.plan import Disposition, NodePod, node_pod_of
 from console.draining.results import EndReason, PodResult, PodStep, encode_results
 from console.kube.client import UserClient
 from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, TooManyRequests
@@ -76,8 +76,8 @@ class DrainTask:
         self._until = _now() + order.minutes * MINUTE
         self._results: list[PodResult] = []
         self._due: dict[str, float] = {}
-        self._told: object = None
-        self._places = asyncio.Semaphore(MAX_CONCURRENT_EVICTIONS)
+        self._stored_results: object = None
+        self._slots = asyncio.Semaphore(MAX_CONCURRENT_EVICTIONS)
         self._over = asyncio.Event()
         self._verdict: tuple[State, str] = (State.INTERRUPTED, "")
 
@@ -121,10 +121,10 @@ class DrainTask:
 
     async def _look_around(self) -> None:
         order, results = self._order, encode_results(self._results)
-        news = None if results == self._told else results
+        news = None if results == self._stored_results else results
         if not await sync_to_async(record_heartbeat)(order.number, news):
             self._end(State.STOPPED)
-        self._told = results
+        self._stored_results = results
         if _now() >= self._until:
             self._end(State.FAILED, EndReason.TIME)
         if not await order.presence.is_valid():
@@ -222,7 +222,7 @@ class DrainTask:
             self._end(State.FAILED, EndReason.REFUSED)
 
     async def _evict(self, result: PodResult) -> None:
-        async with self._places:
+        async with self._slots:
             if self._over.is_set():
                 return
             try:

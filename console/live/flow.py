@@ -62,20 +62,64 @@ class Timer(Protocol):
     def cancel(self) -> None: ...
 
 
-class WebsocketBuffer:
-    """Writes to a websocket's Twisted transport and acts as its push producer.
-
-    The connection of a client that does not read is aborted.
+class _PushProducer:
+    """Twisted's push producer of a connection, which aborts the connection of a client that does not
+    read.
     """
 
-    __slots__ = ("_call_later", "_timer", "_transport", "_waiting", "flow")
+    __slots__ = ("_call_later", "_timer", "flow")
 
     def __init__(self, call_later: Callable[[float, Callable[[], None]], Timer]) -> None:
         self.flow = Flow()
         self._call_later = call_later
-        self._transport: Any = None
         self._timer: Timer | None = None
+
+    def _patience(self) -> float:
+        """Return the seconds that the client has to read all queued data."""
+        raise NotImplementedError
+
+    def _abort(self) -> None:
+        self.flow.abort()
+
+    def _cut(self) -> None:
+        """Abort the connection because too much data is queued or was queued for too long."""
+        self._timer = None
+        counters.slow_closed += 1
+        self._abort()
+
+    # Twisted's IPushProducer interface.
+
+    def pauseProducing(self) -> None:
+        if not self.flow.clogged:
+            self.flow.clogged = True
+            self._timer = self._call_later(self._patience(), self._cut)
+
+    def resumeProducing(self) -> None:
+        self.stopProducing()
+        self.flow.clogged = False
+        self.flow.on_clear()
+
+    def stopProducing(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+class WebsocketBuffer(_PushProducer):
+    """Writes to a websocket's Twisted transport and acts as its push producer."""
+
+    __slots__ = ("_transport", "_waiting")
+
+    def __init__(self, call_later: Callable[[float, Callable[[], None]], Timer]) -> None:
+        super().__init__(call_later)
+        self._transport: Any = None
         self._waiting = 0
+
+    def _patience(self) -> float:
+        return DRAIN_SECONDS
+
+    def _abort(self) -> None:
+        self._transport.abortConnection()
 
     def begin(self, transport: Any) -> None:
         """Replace the HTTP channel as the transport's producer."""
@@ -101,63 +145,21 @@ class WebsocketBuffer:
                 self._timer.cancel()
                 self._cut()
 
-    def _cut(self) -> None:
-        """Abort the connection because too much data is queued or was queued for too long."""
-        self._timer = None
-        counters.slow_closed += 1
-        self._transport.abortConnection()
-
-    # Twisted's IPushProducer interface.
-
-    def pauseProducing(self) -> None:
-        if not self.flow.clogged:
-            self.flow.clogged = True
-            self._timer = self._call_later(DRAIN_SECONDS, self._cut)
-
     def resumeProducing(self) -> None:
-        self.stopProducing()
-        self.flow.clogged = False
         self._waiting = 0
         if self._transport.disconnecting:
+            self.stopProducing()
+            self.flow.clogged = False
             # A transport with a registered producer does not finish closing.
             self._transport.unregisterProducer()
         else:
-            self.flow.on_clear()
-
-    def stopProducing(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+            super().resumeProducing()
 
 
-class Download:
-    """Push producer of a streamed response. Aborts the connection if the client stops reading for
-    too long.
-    """
+class Download(_PushProducer):
+    """Push producer of a streamed response."""
 
-    __slots__ = ("_call_later", "_timer", "flow")
+    __slots__ = ()
 
-    def __init__(self, call_later: Callable[[float, Callable[[], None]], Timer]) -> None:
-        self.flow = Flow()
-        self._call_later = call_later
-        self._timer: Timer | None = None
-
-    def pauseProducing(self) -> None:
-        if not self.flow.clogged:
-            self.flow.clogged = True
-            self._timer = self._call_later(DOWNLOAD_SECONDS, self._cut)
-
-    def resumeProducing(self) -> None:
-        self.stopProducing()
-        self.flow.clogged = False
-        self.flow.on_clear()
-
-    def stopProducing(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _cut(self) -> None:
-        self._timer = None
-        counters.slow_closed += 1
-        self.flow.abort()
+    def _patience(self) -> float:
+        return DOWNLOAD_SECONDS

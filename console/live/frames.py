@@ -47,7 +47,7 @@ def order_frame(table: Table, lang: str) -> str:
 
     `lang` has no effect.
     """
-    return _json({"order": [row.key for row in table.rows], **_list(table)})
+    return json_text({"order": [row.key for row in table.rows], **_list(table)})
 
 
 def total_frame(table: Table, lang: str) -> str:
@@ -55,7 +55,7 @@ def total_frame(table: Table, lang: str) -> str:
 
     `lang` has no effect.
     """
-    return _json(_list(table))
+    return json_text(_list(table))
 
 
 def _list(table: Table) -> dict[str, Any]:
@@ -64,15 +64,15 @@ def _list(table: Table) -> dict[str, Any]:
 
 def refresh_frame() -> str:
     """Return a frame that asks the browser to fetch the page again."""
-    return _json({"refresh": True})
+    return json_text({"refresh": True})
 
 
 def gone_frame(keys: Iterable[str]) -> str:
-    return _json({"gone": list(keys)})
+    return json_text({"gone": list(keys)})
 
 
 def error_frame(code: int, message: str) -> str:
-    return _json({"error": {"code": code, "message": message}})
+    return json_text({"error": {"code": code, "message": message}})
 
 
 def _part(template: str, context: dict[str, object], lang: str) -> str:
@@ -80,5 +80,5 @@ def _part(template: str, context: dict[str, object], lang: str) -> str:
         return render_to_string(template, context)
 
 
-def _json(message: dict[str, object]) -> str:
+def json_text(message: dict[str, object]) -> str:
     return msgspec.json.encode(message).decode()

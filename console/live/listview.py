@@ -121,7 +121,8 @@ class ListView(View):
         on_page = {row.key for row in table.rows}
         gone: list[str] = []
         for text in had.rows.keys() - on_page:
-            key = _object_key(text)
+            namespace, _slash, name = text.rpartition("/")
+            key = Key(namespace, name)
             if look is not None and key not in look:
                 continue
             row = row_of(query, key, self.informer)
@@ -178,11 +179,6 @@ def _signatures(found: Collection[ListRow]) -> dict[str, str]:
 
 def _order(table: Table) -> tuple[str, ...]:
     return tuple(row.key for row in table.rows)
-
-
-def _object_key(text: str) -> Key:
-    namespace, _, name = text.rpartition("/")
-    return Key(namespace, name)
 
 
 def _summary(table: Table) -> object:

@@ -10,11 +10,10 @@ from console.kube.informer import Informer
 from console.live.detailview import DetailView
 from console.live.hub import get_hub
 from console.live.listview import ListView
-from console.live.pageview import PageView
 from console.live.perloop import PerLoop
 from console.live.scheduler import get_scheduler
 from console.live.sharedview import SharedView, Viewer
-from console.live.view import ClientState, View
+from console.live.view import ClientState, PageView, View
 from console.ui.core.access import Access
 from console.ui.core.clusters import Cluster
 from console.ui.core.kind import ResourceKind

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from console.audit.trail import AuditAction as Recorded
 from console.audit.trail import request_action
-from console.kube.errors import ApiError, BadRequest, NotFound, Unavailable
+from console.kube.errors import ApiError
 from console.kube.gvr import PODS, Key
 from console.logs.query import LogQuery
 from console.logs.sources import LogSource
@@ -17,9 +17,7 @@ from console.streams.stream import ResponseStream, StreamEnded, StreamRequest
 from console.ui.core.clusters import Cluster
 from console.ui.core.container_actions import READ_LOG
 from console.ui.core.requests import ConsoleRequest, UserSession
-from console.ui.core.text import escape_invisible
-from console.ui.core.words import translate_message
-from console.views import problems
+from console.views.problems import pod_error_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +47,13 @@ class UnreadableLog:
 
 def log_error_text(error: ApiError) -> str:
     """Return the translated reason why a log can't be read."""
-    if isinstance(error, BadRequest):
-        # The message comes from the kubelet, which is the only component that knows the reason.
-        return escape_invisible(translate_message(error.message))
-    if isinstance(error, NotFound):
-        return _("The pod no longer exists.")
-    if error.code >= 500 and not isinstance(error, Unavailable):
-        # The original message contains the node's address, so it is not shown.
-        return _("The node of the pod is not responding.")
-    return problems.error_text(error, unsure=_("The cluster did not respond."))
+    silent = _("The node of the pod is not responding.")
+    return pod_error_text(error, silent=silent, unsure=_("The cluster did not respond."))
 
 
 @dataclass(frozen=True, slots=True)
 class LogViewer:
-    """The user who reads the logs. `recorded` is the audit event without the pod."""
+    """The user who reads the logs. `recorded`: the audit event, without the pod."""
 
     cluster: Cluster
     account: str

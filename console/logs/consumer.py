@@ -19,7 +19,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from console.audit.trail import socket_action
-from console.kube.errors import ApiError, NotFound
+from console.kube.errors import ApiError
 from console.kube.gvr import PODS, Key
 from console.live.limits import SocketCap
 from console.logs.access import ContainerLog, LogViewer, log_error_text
@@ -29,13 +29,10 @@ from console.logs.merged_feed import Feed, feeding
 from console.logs.messages import batch_text, read_ack, read_first, sources_text
 from console.logs.query import BadQuery, LogQuery, read_query
 from console.logs.targets import find_target
-from console.streams.single_waiter_event import SingleWaiterEvent
 from console.streams.socket import StreamSocket, await_or_fail
+from console.streams.stream import SingleWaiterEvent
 from console.ui.core.access import require_access
-from console.ui.core.clusters import clusters
 from console.ui.core.kind import ResourceKind
-from console.ui.core.requests import UserSession
-from console.ui.navigation.page_routes import find_kind
 
 #: Maximum characters that are sent but not acknowledged.
 MAX_UNACKNOWLEDGED = 256 * 1024
@@ -61,15 +58,13 @@ class LogConsumer(StreamSocket):
             lang, positions = read_first(text)
             self.begin(lang, self._follow(positions))
         else:
-            self._answer(read_ack(text))
+            number = read_ack(text)
+            while self._unread and self._unread[0][0] <= number:
+                self._unread.pop(0)
+            self._answered.set()
 
     def why(self, error: ApiError) -> str:
         return log_error_text(error)
-
-    def _answer(self, number: int) -> None:
-        while self._unread and self._unread[0][0] <= number:
-            self._unread.pop(0)
-        self._answered.set()
 
     # Sending
 
@@ -122,27 +117,21 @@ class LogConsumer(StreamSocket):
                     joining.cancel()
 
     def _named(self) -> tuple[ResourceKind, Key, LogViewer]:
-        given = self.scope["url_route"]["kwargs"]
-        cluster = clusters.get(given["cluster"])
-        kind = find_kind(cluster, given.get("resource", PODS.resource))
-        if cluster is None or kind is None:
-            raise NotFound(404, "")
-        presence = UserSession(self.scope["session_alive"], self.scope["access_in"])
+        cluster, kind, presence = self.named_cluster()
         as_user = presence.access_for(cluster).identity.name
         recorded = socket_action(
             self.scope, "get", PODS, as_user=as_user, cluster=cluster.name, subresource="log"
         )
+        given = self.scope["url_route"]["kwargs"]
         viewer = LogViewer(cluster, self.scope["account"], presence, recorded)
         return kind, Key(given["namespace"], given.get("name", "")), viewer
 
     async def _pass_on(self, feed: Feed, names: list[str]) -> None:
         for number in count(1):
-            await self._send(number, batch_text(number, await feed.next(), names))
+            text = batch_text(number, await feed.next(), names)
+            self._unread.append((number, len(text)))
+            await self.send(text)
             await await_or_fail(feed.failed, self._room())
-
-    async def _send(self, number: int, text: str) -> None:
-        self._unread.append((number, len(text)))
-        await self.send(text)
 
     async def _room(self) -> None:
         await self._flow.wait_clear()

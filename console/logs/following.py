@@ -14,7 +14,7 @@ log continues another one. A note reports where lines may be missing.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -66,13 +66,9 @@ class LogPosition:
 
 @dataclass(frozen=True, slots=True)
 class FollowNote:
-    """A message about a followed log.
-
-    `ended`: no further lines unless the container restarts. `over`: no further lines at all.
-    """
+    """A message about a followed log. `ended`: no further lines unless the container restarts."""
 
     text: str
-    over: bool = False
     ended: bool = False
 
 
@@ -80,6 +76,10 @@ class FollowNote:
 class FollowedLines:
     lines: Sequence[tuple[LogLine, str]]
     position: LogPosition
+
+
+#: Receives the batches and notes of a followed log, in order. Reading continues when it returns.
+Emit = Callable[[FollowedLines | FollowNote], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +127,8 @@ class _DuplicateDetector:
 
 
 class Follower:
+    _emit: Emit
+
     def __init__(
         self,
         viewer: LogViewer,
@@ -157,34 +159,33 @@ class Follower:
         # Whether the log was ever open, and the time of the first Forbidden response.
         self._was_open, self._forbidden = False, 0.0
 
-    async def events(self) -> AsyncGenerator[FollowedLines | FollowNote, None]:
-        """Yield batches and notes until the pod is deleted.
+    async def run(self, emit: Emit) -> None:
+        """Read until the pod is deleted.
 
         Raise `Denied`, `StreamEnded`, `QuotaExceeded`, `AuditUnavailable`, or `ApiError` if a retry is
         useless.
         """
+        self._emit = emit
         with self._runs.watched():
             self._begin()
             while True:
                 try:
-                    async with aclosing(self._open_and_read()) as events:
-                        async for event in events:
-                            yield event
+                    await self._open_and_read()
                 except ApiError as error:
                     if isinstance(error, Forbidden) and self._is_final():
                         raise
                     # After a restart, the kubelet returns NotFound until it has loaded its pods.
                     if isinstance(error, NotFound) and self._last() is None:
-                        yield FollowNote(log_error_text(error), over=True, ended=True)
+                        await self._note(log_error_text(error), ended=True)
                         return
-                    for note in self._refused(error):
-                        yield note
+                    await self._report_failure(error)
                     await self._pause()
-                    continue
-                async for note in self._next():
-                    yield note
-                    if note.over:
+                else:
+                    if not await self._wait_for_more():
                         return
+
+    async def _note(self, text: str, *, ended: bool = False) -> None:
+        await self._emit(FollowNote(text, ended))
 
     def _begin(self) -> None:
         now = self._runs.last() or ContainerRun()
@@ -212,8 +213,8 @@ class Follower:
 
     # Opening
 
-    async def _open_and_read(self) -> AsyncGenerator[FollowedLines | FollowNote, None]:
-        """Open the current logs and yield their events until all are read."""
+    async def _open_and_read(self) -> None:
+        """Open the current logs and read all of them."""
         looking: asyncio.Task[None] | None = None
         try:
             first = await self._open(self._run)
@@ -221,9 +222,7 @@ class Follower:
             while await self._more(looking):
                 part = self._ahead.pop(0)
                 try:
-                    async with aclosing(self._read(part)) as events:
-                        async for event in events:
-                            yield event
+                    await self._read(part)
                 finally:
                     await part.close()
         finally:
@@ -297,12 +296,10 @@ class Follower:
 
     # Reading
 
-    async def _read(self, part: _OpenRun) -> AsyncGenerator[FollowedLines | FollowNote, None]:
+    async def _read(self, part: _OpenRun) -> None:
         expects = False
         if part.run.after(self._run):
-            async with aclosing(self._change(part)) as events:
-                async for event in events:
-                    yield event
+            await self._change(part)
         else:
             expects = self._at.run == self._run.id
             if expects:
@@ -315,17 +312,15 @@ class Follower:
         async with aclosing(self._lines(part.stream, over=False)) as batches:
             async for lines in batches:
                 if lines:
-                    yield self._batch(lines, self._run.id)
+                    await self._emit_lines(lines, self._run.id)
                 elif self._taken_for_another(run, self._run.number):
-                    yield self._report_lost_lines(run)
+                    await self._report_lost_lines(run)
                 elif expects and not self._seen.last:
-                    async with aclosing(self._handle_missing_line(whole=whole)) as events:
-                        async for event in events:
-                            yield event
+                    await self._handle_missing_line(whole=whole)
         if self._taken_for_another(run, self._run.number):
-            yield self._report_lost_lines(run)
+            await self._report_lost_lines(run)
         if self._seen.gone and not (expects and whole):
-            yield FollowNote(str(LOST))
+            await self._note(str(LOST))
         took = asyncio.get_running_loop().time() - part.opened
         cut = part.stream.closing
         self._whole = not cut and (took < NOT_RUNNING_WITHIN or self._is_over())
@@ -334,7 +329,7 @@ class Follower:
             # each log at its current end. Keep the longer wait in that case.
             self._wait = MIN_RETRY_WAIT
 
-    async def _change(self, part: _OpenRun) -> AsyncGenerator[FollowedLines | FollowNote, None]:
+    async def _change(self, part: _OpenRun) -> None:
         """Switch to a later run. Read the log of the run before it first: it contains the rest of
         the current run, or a run in between.
         """
@@ -354,16 +349,14 @@ class Follower:
             untold = part.previous is not None and self._seen.gone and not part.run.before
             lost = later or untold or self._loses(last, run, there=there, known=known)
             if taken or (lost and not rest):
-                yield FollowNote(str(LOST))
+                await self._note(str(LOST))
             if between and last.id:
-                for note in self._again(run, last.id):
-                    yield note
+                await self._report_restart(run, last.id)
             async for lines in batches:
-                yield self._batch(lines, run.before)
+                await self._emit_lines(lines, run.before)
         # While a container waits to restart, both logs belong to the last run.
         if (last.id or between) and not (between and run.before == run.id):
-            for note in self._again(run, run.before):
-                yield note
+            await self._report_restart(run, run.before)
         self._run = run
 
     def _taken_for_another(self, run: str, number: int) -> bool:
@@ -375,12 +368,12 @@ class Follower:
             return self._seen.any and self._at.run != run
         return self._seen.any and self._seen.last and number > self._number
 
-    def _report_lost_lines(self, run: str) -> FollowNote:
+    async def _report_lost_lines(self, run: str) -> None:
         """Attribute the position to `run`, and report that lines of the run it was mistaken for may
         be missing.
         """
         self._read_as(run)
-        return FollowNote(str(LOST))
+        await self._note(str(LOST))
 
     def _loses(self, last: ContainerRun, run: ContainerRun, *, there: bool, known: bool) -> bool:
         """Return True if lines between two runs may be missing.
@@ -393,9 +386,7 @@ class Follower:
             return first > last.number + 1
         return not self._whole and (known or not there or run.before != last.id)
 
-    async def _handle_missing_line(
-        self, *, whole: bool
-    ) -> AsyncGenerator[FollowedLines | FollowNote, None]:
+    async def _handle_missing_line(self, *, whole: bool) -> None:
         """Handle a log that doesn't contain the line at the resume position.
 
         Either the log belongs to another run that the pod status doesn't show yet, or it was
@@ -406,14 +397,13 @@ class Follower:
             async with aclosing(self._lines(previous)) as batches:
                 more = await anext(batches, None) is not None
                 if not (self._seen.last or whole):
-                    yield FollowNote(str(LOST if more else ROTATED))
+                    await self._note(str(LOST if more else ROTATED))
                 if self._seen.last or more or whole:
                     self._run = _next_run(last)
                 async for lines in batches:
-                    yield self._batch(lines, last.id)
+                    await self._emit_lines(lines, last.id)
             if self._run is not last:
-                for note in self._again(last, last.id):
-                    yield note
+                await self._report_restart(last, last.id)
         finally:
             if previous is not None:
                 await previous.close()
@@ -455,9 +445,9 @@ class Follower:
         self._at = LogPosition(line.stamp, at.count + 1 if line.stamp == at.stamp else 1, at.run)
         return line, self._levels.next(line)
 
-    def _batch(self, lines: Sequence[tuple[LogLine, str]], run: str) -> FollowedLines:
+    async def _emit_lines(self, lines: Sequence[tuple[LogLine, str]], run: str) -> None:
         self._read_as(run)
-        return FollowedLines(lines, self._at)
+        await self._emit(FollowedLines(lines, self._at))
 
     def _read_as(self, run: str) -> None:
         """Attribute the lines that were read last to `run`. "" stands for `_run` while its ID is
@@ -473,11 +463,11 @@ class Follower:
 
     # Between logs
 
-    def _again(self, run: ContainerRun, ended: str) -> Iterator[FollowNote]:
+    async def _report_restart(self, run: ContainerRun, ended: str) -> None:
         if self._told != ended and run.ends.get(ended):
-            yield FollowNote(run.ends[ended])
+            await self._note(run.ends[ended])
         self._told = ended
-        yield FollowNote(_("The container was restarted."))
+        await self._note(_("The container was restarted."))
 
     def _is_final(self) -> bool:
         """Return True if a Forbidden response is final.
@@ -489,7 +479,7 @@ class Follower:
         self._forbidden = self._forbidden or now
         return not self._was_open or now - self._forbidden > FORBIDDEN_RETRY_SECONDS
 
-    def _refused(self, error: ApiError) -> Iterator[FollowNote]:
+    async def _report_failure(self, error: ApiError) -> None:
         self._failed += 1
         text = log_error_text(error)
         # A single failure that the next retry fixes isn't reported.
@@ -498,25 +488,26 @@ class Follower:
             waits or (self._failed > 1 and not isinstance(error, Forbidden | NotFound))
         ):
             self._said = text
-            yield FollowNote(text)
+            await self._note(text)
 
-    async def _next(self) -> AsyncGenerator[FollowNote, None]:
-        """Yield notes, and return when there may be more to read."""
+    async def _wait_for_more(self) -> bool:
+        """Report the end of the run, and wait until there may be more to read. Return False if the
+        pod was deleted.
+        """
         while True:
             run = self._last()
             if run is None:
-                yield FollowNote(_("The pod no longer exists."), over=True, ended=True)
-                return
+                await self._note(_("The pod no longer exists."), ended=True)
+                return False
             if run.after(self._run):
-                return
+                return True
             if run.running or not run.id or not self._whole:
                 await self._pause()
-                return
+                return True
             if self._told != run.id:
                 self._told = run.id
-                yield FollowNote(
-                    run.ends.get(run.id) or _("The container has terminated."), ended=True
-                )
+                text = run.ends.get(run.id) or _("The container has terminated.")
+                await self._note(text, ended=True)
             await self._runs.changed()
 
     async def _pause(self) -> None:

@@ -5,14 +5,14 @@ Lines that arrive at about the same time are ordered by their timestamps.
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from console.logs.filtering import LineFilter, LogEntry, SelectedLine
 from console.logs.following import FollowedLines, Follower, FollowNote, LogPosition
 from console.logs.lines import YIELD_AFTER_LINES
 from console.logs.query import LogQuery
-from console.streams.single_waiter_event import SingleWaiterEvent
+from console.streams.stream import SingleWaiterEvent
 
 #: Seconds for which lines are collected, and the approximate number of lines in one batch.
 COLLECT_SECONDS, MOST_LINES = 0.025, 1000
@@ -97,12 +97,13 @@ class Feed:
             self.failed.exception()
 
     async def _follow(self, number: int, follower: Follower) -> None:
+        async def emit(event: FollowedLines | FollowNote) -> None:
+            await self._room.acquire()
+            self._waiting.append((number, event))
+            self._came.set()
+
         try:
-            async with aclosing(follower.events()) as events:
-                async for event in events:
-                    await self._room.acquire()
-                    self._waiting.append((number, event))
-                    self._came.set()
+            await follower.run(emit)
         except Exception as error:  # noqa: BLE001  whoever waits for `failed` is told
             self.fail(error)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from console.live.frames import json_text
 from console.logs.following import LogPosition
 from console.logs.merged_feed import FeedBatch
 from console.streams.socket import BadMessage, read_message
@@ -73,8 +74,8 @@ def batch_text(number: int, sent: FeedBatch, names: Sequence[str]) -> str:
         message["at"] = {
             names[source]: (at.stamp, at.count, at.run) for source, at in sent.positions.items()
         }
-    return msgspec.json.encode(message).decode()
+    return json_text(message)
 
 
 def sources_text(names: Sequence[str]) -> str:
-    return msgspec.json.encode({"sources": [escape_invisible(name) for name in names]}).decode()
+    return json_text({"sources": [escape_invisible(name) for name in names]})

@@ -196,7 +196,7 @@ def _at(params: QueryDict) -> str:
 
 
 def _before(stamp: str) -> str:
-    """Return a `sinceTime` that is `LOOKBACK` than `stamp`."""
+    """Return a `sinceTime` that is `LOOKBACK` before `stamp`."""
     moment = _moment(stamp)
     if moment is None or moment - LOOKBACK < FIRST:
         return stamp

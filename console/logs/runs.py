@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from console.kube.gvr import PODS, Key
 from console.live.hub import get_hub
-from console.streams.single_waiter_event import SingleWaiterEvent
+from console.streams.stream import SingleWaiterEvent
 from console.ui.core.clusters import Cluster
 from console.ui.core.manifests import mapping, mappings_at, number, text
 from console.ui.core.podspecs import termination_of

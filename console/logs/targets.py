@@ -20,10 +20,9 @@ from console.ui.core.object_source import find_entry
 from console.ui.core.permissions import Denied, check_visible
 from console.ui.core.podspecs import ContainerView, containers_of
 from console.ui.details.relations.owners import pods_selected
+from console.views.actions import FIND_WAIT
 from console.views.authorization import check_permission
 
-#: Seconds to wait for the object if the cache of its kind is not loaded yet.
-FIND_WAIT = 2.0
 #: Maximum number of logs that are merged. The newest pods are used.
 MAX_LOGS = 30
 LIST = Permission("list")

@@ -5,7 +5,7 @@ The page works without JavaScript. `format=text` returns a plain-text download.
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from urllib.parse import quote, urlencode
@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import PODS, Key
-from console.live.flow import flow_of
+from console.live.flow import Flow, flow_of
 from console.logs import query as queries
 from console.logs.access import (
     ContainerLog,
@@ -29,11 +29,9 @@ from console.logs.access import (
 )
 from console.logs.ansi import StyledText, styled_text
 from console.logs.containers import NoContainer
-from console.logs.downloads import Download
 from console.logs.filtering import SelectedLine
 from console.logs.query import BadQuery, LogQuery, read_query
-from console.logs.selection import LINES_BEFORE, selected_lines
-from console.logs.sources import LogSource
+from console.logs.sources import LINES_BEFORE, LogSource, selected_lines
 from console.logs.targets import LogTarget, SelectedLogs, find_target
 from console.streams.stream import StreamEnded
 from console.ui.core.clusters import Cluster
@@ -47,6 +45,64 @@ from console.ui.navigation.page_routes import find_kind
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page
+
+
+class Download:
+    """Async iterator for the body of a streaming response.
+
+    It stops reading while the client is slow. If it can't send the complete log, it aborts the
+    connection, so that the client doesn't mistake a partial download for a complete one.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[LogSource],
+        refused: Sequence[UnreadableLog],
+        query: LogQuery,
+        flow: Flow,
+    ) -> None:
+        self._sources, self._query, self._flow = sources, query, flow
+        self._missing = [
+            f"# {escape_invisible(one.wanted.mark)}: {' '.join(str(one).split())}\n"
+            for one in refused
+        ]
+        self._loop = asyncio.get_running_loop()
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._pieces()
+
+    def close(self) -> None:
+        """Close all streams. Django calls this in another thread, even if the body was never
+        iterated.
+        """
+        for source in self._sources:
+            self._loop.call_soon_threadsafe(source.stream.close_soon)
+
+    async def _pieces(self) -> AsyncGenerator[bytes, None]:
+        try:
+            if self._missing:
+                yield "".join(self._missing).encode()
+            async with aclosing(selected_lines(self._sources, self._query)) as batches:
+                async for _looked_at, found in batches:
+                    if found:
+                        yield b"".join(map(self._line, found))
+                    await self._flow.wait_clear()
+        except (StreamEnded, ApiError):
+            self._flow.abort()
+        finally:
+            await close_all(self._sources)
+
+    def _line(self, picked: SelectedLine) -> bytes:
+        entry = picked.entry
+        parts = (
+            [f"[{escape_invisible(self._sources[entry.source].name)}] "]
+            if len(self._sources) > 1
+            else []
+        )
+        if self._query.timestamps and entry.line.stamp:
+            parts.append(f"{entry.line.stamp} ")
+        return "".join(parts).encode() + entry.line.raw + b"\n"
+
 
 #: Maximum seconds that a page spends reading logs.
 READ_SECONDS = 8.0

@@ -3,19 +3,55 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from prometheus_client import disable_created_metrics
+import prometheus_client
+from prometheus_client import Histogram, ProcessCollector, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily as Counter
 from prometheus_client.core import GaugeMetricFamily as Gauge
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from console.kube.controller import ControllerStats, controller_stats
 from console.kube.stats import InformerStats, stats_of
 from console.live.counters import Counters, counters
-from console.metrics.controllers import controller_families
-from console.metrics.process import process
-from console.metrics.requests import requests
 from console.ui.core.clusters import Cluster, clusters
 from console.ui.fragments.cached_fragments import cell_cache, part_cache
+
+#: Bucket bounds in seconds. Pages take a few milliseconds, requests to kube-apiserver up to a few
+#: seconds.
+BOUNDS = (0.0025, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+
+
+class RequestMetrics:
+    """Request counts of this process by route and status class, such as `5xx`, and response times
+    by route.
+    """
+
+    def __init__(self) -> None:
+        self.answered = prometheus_client.Counter(
+            "quarterdeck_http_requests",
+            "HTTP responses.",
+            ("route", "status"),
+            registry=None,
+        )
+        self.seconds = Histogram(
+            "quarterdeck_http_render_seconds",
+            "Response time by route.",
+            ("route",),
+            buckets=BOUNDS,
+            registry=None,
+        )
+
+    def record(self, route: str, status: int, seconds: float) -> None:
+        self.answered.labels(route, f"{status // 100}xx").inc()
+        self.seconds.labels(route).observe(seconds)
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self.answered.collect()
+        yield from self.seconds.collect()
+
+
+requests = RequestMetrics()
+
 
 _Type = type[Counter] | type[Gauge]
 _Value = Callable[[InformerStats], float | None]
@@ -75,8 +111,14 @@ _CONNECTIONS: Sequence[tuple[str, _Type, str, Callable[[Counters], float]]] = (
         lambda c: c.connections_dropped,
     ),
 )
-
-
+_CONTROLLERS: Sequence[tuple[str, _Type, str, Callable[[ControllerStats], float]]] = (
+    ("reconciles_total", Counter, "Successful reconciliations.", lambda p: p.done),
+    ("failures_total", Counter, "Failed reconciliations.", lambda p: p.failed),
+    ("waiting", Gauge, "Objects waiting for reconciliation.", lambda p: p.waiting),
+    ("retrying", Gauge, "Objects waiting for a retry after a failure.", lambda p: p.retrying),
+)
+#: Metrics of the operating system. Empty on systems without /proc.
+process = ProcessCollector(registry=None)
 #: Caches of rendered fragments.
 _DRAWN = (("cells", cell_cache), ("parts", part_cache))
 
@@ -135,3 +177,19 @@ def live_families(found: Counters) -> Iterator[Metric]:
     for name, family_of, text, value_of in _CONNECTIONS:
         yield family_of(f"quarterdeck_connections_{name}", text, value_of(found))
     yield from found.flush_seconds.collect()
+
+
+def controller_families() -> Iterator[Metric]:
+    found = sorted(controller_stats().items())
+    for name, family_of, text, value_of in _CONTROLLERS:
+        family = family_of(f"quarterdeck_controller_{name}", text, labels=["controller"])
+        for controller, figures in found:
+            family.add_metric([controller], value_of(figures))
+        yield family
+
+
+def resident_bytes() -> int:
+    """Return the resident memory in bytes, or 0 if it is unknown."""
+    found = {family.name: family.samples for family in process.collect()}
+    samples = found.get("process_resident_memory_bytes", ())
+    return int(sum(sample.value for sample in samples))

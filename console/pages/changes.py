@@ -10,8 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext_lazy
 
-from console.kube.gvr import EVENTS, WORKLOADS
-from console.kube.recentdeletions import Deletion
+from console.kube.gvr import EVENTS, WORKLOADS, Key
 from console.kube.store import Entry
 from console.ui.core.link_resolver import LinkResolver
 from console.ui.core.page_data import PageData, VisibleKind
@@ -85,7 +84,7 @@ async def recent_changes(sight: PageData) -> RecentChanges:
     found: list[WorkloadChange] = []
     for seen in sight.all(WORKLOADS):
         found += [_change(seen, moment) for moment in await _latest(seen)]
-    found += _departed(sight)
+    found += _deletions(sight)
     horizon = datetime.now(UTC) - RECENT
     found = [change for change in found if change.at > horizon]
     found.sort(key=lambda change: change.at, reverse=True)
@@ -94,7 +93,8 @@ async def recent_changes(sight: PageData) -> RecentChanges:
         return RecentChanges(tuple(found[:MAX_ENTRIES]), None, "")
     moments = await _latest(events)
     links = LinkResolver(sight.access)
-    warnings = [_warned(events, entry, links) for m in moments if (entry := _entry(events, m))]
+    entries = (events.informer.store.get(moment.key) for moment in moments)
+    warnings = [_warned(events, entry, links) for entry in entries if entry is not None]
     spec = ViewSpec(events.kind, events.cluster.name).with_values("type", ("Warning",))
     spec = spec.with_values("namespace", events.wanted)
     return RecentChanges(tuple(found[:MAX_ENTRIES]), tuple(warnings), spec.url)
@@ -106,51 +106,33 @@ async def _latest(seen: VisibleKind) -> list[ChangeTime]:
     return latest.newest(seen.readable, MAX_ENTRIES, seen.wanted)
 
 
-def _entry(seen: VisibleKind, moment: ChangeTime) -> Entry[Any] | None:
-    return seen.informer.store.get(moment.key)
-
-
 def _change(seen: VisibleKind, moment: ChangeTime) -> WorkloadChange:
-    entry = _entry(seen, moment)
+    entry, key = seen.informer.store.get(moment.key), moment.key
     created = entry.projection.created if entry is not None else None
     first = created is None or (moment.at - created).total_seconds() <= FIRST_ROLLOUT
-    key = moment.key
-    return WorkloadChange(
-        created if first and created is not None else moment.at,
-        CREATED if first else ROLLED_OUT,
-        seen.kind.singular,
-        escape_invisible(key.name),
-        "" if seen.wanted else escape_invisible(key.namespace),
-        target_url(seen.cluster.name, LinkTarget(seen.kind.segment, key.namespace, key.name)),
-    )
+    at = created if first and created is not None else moment.at
+    url = target_url(seen.cluster.name, LinkTarget(seen.kind.segment, key.namespace, key.name))
+    return _workload_change(seen, key, at, CREATED if first else ROLLED_OUT, url)
 
 
-def _departed(sight: PageData) -> list[WorkloadChange]:
+def _workload_change(
+    seen: VisibleKind, key: Key, at: datetime, word: str | Promise, url: str
+) -> WorkloadChange:
+    namespace = "" if seen.wanted else escape_invisible(key.namespace)
+    return WorkloadChange(at, word, seen.kind.singular, escape_invisible(key.name), namespace, url)
+
+
+def _deletions(sight: PageData) -> list[WorkloadChange]:
     found = []
     for departure in sight.cluster.runtime.recent_deletions.latest():
         seen = sight.get(departure.gvr)
-        if seen is not None and _sees(seen, departure):
-            found.append(_departure(seen, departure))
+        if seen is None or not seen.readable.includes(departure.key):
+            continue
+        if not seen.wanted or departure.key.namespace in seen.wanted:
+            found.append(_workload_change(seen, departure.key, departure.at, DELETED, ""))
             if len(found) == MAX_ENTRIES:
                 break
     return found
-
-
-def _sees(seen: VisibleKind, departure: Deletion) -> bool:
-    wanted = not seen.wanted or departure.key.namespace in seen.wanted
-    return wanted and seen.readable.includes(departure.key)
-
-
-def _departure(seen: VisibleKind, departure: Deletion) -> WorkloadChange:
-    key = departure.key
-    return WorkloadChange(
-        departure.at,
-        DELETED,
-        seen.kind.singular,
-        escape_invisible(key.name),
-        "" if seen.wanted else escape_invisible(key.namespace),
-        "",
-    )
 
 
 def _warned(seen: VisibleKind, entry: Entry[Any], links: LinkResolver) -> WarningEntry:

@@ -107,9 +107,8 @@ async def dashboard(request: ConsoleRequest) -> HttpResponse:
 
     Viewers without permissions in this cluster are redirected to the pages they may see.
     """
-    sight = await _visible_objects(
-        access_of(request), _once(PLATFORM, checked_types(), WORKLOADS, (EVENTS,))
-    )
+    gvrs = (*PLATFORM, *checked_types(), *WORKLOADS, EVENTS)
+    sight = await _visible_objects(access_of(request), gvrs)
     title = _("Overview")
     if sight.nothing_visible:
         begin = await landing_url(sight.access)
@@ -151,7 +150,7 @@ async def cluster_list(request: ConsoleRequest) -> HttpResponse:
 @page("GET", menu=MenuEntry(("cluster",), *OVERVIEW))
 async def cluster_overview(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """GET /clusters/{cluster}"""
-    sight = await _visible_objects(access_of(request), _once(CLUSTER, checked_types(), (EVENTS,)))
+    sight = await _visible_objects(access_of(request), (*CLUSTER, *checked_types(), EVENTS))
     title = _("Cluster %(name)s") % {"name": cluster.name}
     if sight.nothing_visible:
         # No 403, because every menu links to this page.
@@ -182,7 +181,7 @@ async def project_overview(
     may see the project's workspace. The response to a forbidden request does not depend on
     whether the project exists.
     """
-    gvrs = _once(PROJECT, checked_types(), (EVENTS,))
+    gvrs = (*PROJECT, *checked_types(), EVENTS)
     sight = await _visible_objects(access_of(request), gvrs, (namespace,))
     found = object_head(sight.access, NAMESPACES, Key("", namespace))
     if sight.nothing_visible and found is not None:
@@ -221,7 +220,7 @@ async def project_overview(
 async def _visible_objects(
     access: Access, gvrs: Sequence[GVR], namespaces: tuple[str, ...] = ()
 ) -> PageData:
-    sight = await load_page_data(access, gvrs, namespaces=namespaces)
+    sight = await load_page_data(access, tuple(dict.fromkeys(gvrs)), namespaces=namespaces)
     await update_problem_indexes(sight)
     return sight
 
@@ -229,10 +228,6 @@ async def _visible_objects(
 def _span(request: ConsoleRequest) -> int:
     """Return the time range of the plots in seconds from `?range=`, one hour by default."""
     return TIME_RANGES.get(request.GET.get("range", ""), HOUR)
-
-
-def _once(*several: Sequence[GVR]) -> tuple[GVR, ...]:
-    return tuple(dict.fromkeys(gvr for gvrs in several for gvr in gvrs))
 
 
 def _clusters(sight: PageData, found: CapacityView | None) -> tuple[ClusterRow, ...]:

@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from console.pages.search_service import search_all_kinds
+from console.pages.search import search_all_kinds
 from console.ui.core.access import Access
 from console.ui.core.kind import ResourceKind
 from console.ui.core.kind_names import custom_kinds_like

@@ -27,7 +27,6 @@ from console.ui.core.subject import Subject
 from console.ui.details.panels.ports import HTTP, HTTPS, TCP, forward_command, ports_of, scheme_of
 from console.ui.forms.fields import HIGHEST
 from console.ui.forms.forms import ChoiceField, ConsoleForm, NumberField
-from console.views.authorization import check_permission
 
 SCHEMES = {HTTP: "HTTP", HTTPS: gettext_lazy("HTTPS (certificate not verified)")}
 
@@ -99,7 +98,7 @@ class OpenPort(Action):
 
     async def run(self, context: ActionContext) -> Outcome:
         target = _target(context.kind.gvr, context.key, context.data)
-        check_permission(right_to("GET"), context.access, target.gvr, target.resource_name)
+        target.check(context.access)
         entry = context.access.cluster.runtime.informer(target.gvr).store.get(target.key)
         if entry is None or entry.projection.uid != context.uid:
             raise ObjectRecreated

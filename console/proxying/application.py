@@ -22,7 +22,6 @@ from console.kube.client import ProxiedResponse, UserClient
 from console.kube.errors import ApiError
 from console.live.flow import flow_of
 from console.proxying.address import ProxyBase
-from console.proxying.cross_origin import is_allowed
 from console.proxying.headers import (
     RawHeaders,
     cookie_name,
@@ -32,9 +31,18 @@ from console.proxying.headers import (
     response_headers,
     session_cookie,
 )
-from console.proxying.paths import ENTER, RESERVED, BadPath, read_path, read_query, without_prefix
+from console.proxying.paths import (
+    ENTER,
+    RESERVED,
+    BadPath,
+    is_rewritten,
+    read_path,
+    read_query,
+    without_prefix,
+    without_prefixes,
+)
 from console.proxying.relaying import MAX_WAITING_BYTES, POLICY, WebsocketRelay
-from console.proxying.request import ProxyRequest, Scope, host_of
+from console.proxying.request import ProxyRequest, Scope, host_of, is_allowed
 from console.proxying.responses import (
     LocalResponse,
     port_not_open,
@@ -43,7 +51,6 @@ from console.proxying.responses import (
     send_start,
     upstream_error,
 )
-from console.proxying.rewriting import is_rewritten, without_prefixes
 from console.proxying.store import (
     OpenPortRecord,
     PortOwner,
@@ -51,14 +58,15 @@ from console.proxying.store import (
     record_use,
     redeem_ticket,
 )
-from console.proxying.target import VERBS, right_to
+from console.proxying.target import VERBS, ProxyTarget
 from console.streams.memory_quota import MemoryQuota, QuotaExceeded
 from console.streams.stream import SessionGuard, StreamEnded
-from console.ui.core.clusters import Cluster, clusters
+from console.ui.core.access import Access
+from console.ui.core.clusters import clusters
 from console.ui.core.permissions import Denied
 from console.ui.core.requests import UserSession
 from console.ui.core.text import escape_invisible
-from console.views.authorization import PermissionsUnconfirmed, check_permission
+from console.views.authorization import PermissionsUnconfirmed
 
 log = logging.getLogger(__name__)
 
@@ -162,14 +170,14 @@ class _ProxiedConnection:
                 401, _("Your session has ended. Sign in to the console, and open the port again.")
             )
         for method in needs:
-            _check(method, found, presence, cluster)
+            _check(method, found.target, presence.access_for(cluster))
         await sync_to_async(record_use)(found)
         client = cluster.runtime.as_user(presence.access_for(cluster).identity)
         ending: asyncio.Future[StreamEnded] = asyncio.get_running_loop().create_future()
 
         def right() -> None:
             for method in needs:
-                _check_right(method, found, presence, cluster)
+                found.target.check(presence.access_for(cluster), method)
 
         vigil = SessionGuard(found.owner.account, presence, right, ending.set_result)
         with places.reserve(found.owner.account, size), vigil.watching():
@@ -344,29 +352,19 @@ class HttpProxy(_ProxiedConnection):
         return place
 
 
-def _check(method: str, found: OpenPortRecord, presence: UserSession, cluster: Cluster) -> None:
+def _check(method: str, target: ProxyTarget, access: Access) -> None:
     """Check the permission for `method`. Raise `LocalResponse` if it is denied or can't be confirmed."""
     try:
-        _check_right(method, found, presence, cluster)
+        target.check(access, method)
     except PermissionsUnconfirmed as error:
         raise LocalResponse(503, str(error)) from error
     except Denied as error:
-        words = {"verb": VERBS[method], "name": escape_invisible(found.target.resource_name.name)}
+        words = {"verb": VERBS[method], "name": escape_invisible(target.resource_name.name)}
         text = _(
             "You don't have permission to access %(name)s through the cluster's proxy (verb: "
             "%(verb)s)."
         )
         raise LocalResponse(403, text % words) from error
-
-
-def _check_right(
-    method: str, found: OpenPortRecord, presence: UserSession, cluster: Cluster
-) -> None:
-    """Check the permission for `method`. Raise `Denied` or `PermissionsUnconfirmed`."""
-    target = found.target
-    check_permission(
-        right_to(method), presence.access_for(cluster), target.gvr, target.resource_name
-    )
 
 
 async def _body(receive: Any) -> bytes:

@@ -21,12 +21,12 @@ from console.proxying.store import (
     is_expired,
     open_ports,
 )
-from console.proxying.target import SUBRESOURCE, right_to
+from console.proxying.target import SUBRESOURCE
 from console.streams.stream import StreamEnded
 from console.ui.core.clusters import clusters
 from console.ui.core.permissions import Denied
 from console.ui.core.requests import UserSession
-from console.views.authorization import PermissionsUnconfirmed, check_permission
+from console.views.authorization import PermissionsUnconfirmed
 
 log = logging.getLogger(__name__)
 
@@ -60,24 +60,18 @@ async def _look(found: OpenPortRecord, presence: UserSession) -> None:
     """Close the port if it is idle, or if its session or permission ended. Raise DatabaseError if
     that fails.
     """
-    cluster, target = clusters.get(found.owner.cluster), found.target
+    cluster = clusters.get(found.owner.cluster)
     if cluster is None or await sync_to_async(is_expired)(found):
         await close(found, IDLE)
     elif not await presence.is_valid():
-        await close(found, _ended(StreamEnded(401)))
+        await close(found, (401, "Ended", str(StreamEnded(401))))
     else:
         try:
-            check_permission(
-                right_to("GET"), presence.access_for(cluster), target.gvr, target.resource_name
-            )
+            found.target.check(presence.access_for(cluster))
         except PermissionsUnconfirmed:
             return
         except Denied:
-            await close(found, _ended(StreamEnded(403)))
-
-
-def _ended(over: StreamEnded) -> AuditOutcome:
-    return over.code, "Ended", str(over)
+            await close(found, (403, "Ended", str(StreamEnded(403))))
 
 
 async def close(found: OpenPortRecord, why: AuditOutcome) -> None:

@@ -1,6 +1,6 @@
 """A raw request to the host of an open port."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,6 +8,23 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import get_supported_language_variant
 from django.utils.translation.trans_real import parse_accept_lang_header
+
+from console.views.guard import SAFE_METHODS, is_navigation
+
+
+def is_allowed(method: str, headers: Mapping[str, str], origin: str) -> bool:
+    """Return True if the request may be forwarded.
+
+    `headers`: by lowercase name. `origin`: the origin of the requested host.
+    """
+    site, given = headers.get("sec-fetch-site"), headers.get("origin")
+    if given is not None and given != origin:
+        return False
+    if method not in SAFE_METHODS:
+        # Browsers that don't send `Sec-Fetch-Site` send `Origin` instead.
+        return site == "same-origin" if site is not None else given == origin
+    return site in (None, "same-origin", "none") or is_navigation(headers)
+
 
 Scope = dict[str, Any]
 

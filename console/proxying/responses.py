@@ -2,7 +2,6 @@
 plain text.
 """
 
-from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -13,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from console.kube.errors import ApiError, Forbidden, NotFound
-from console.proxying.headers import HSTS
+from console.proxying.headers import HSTS, Headers
 from console.proxying.request import ProxyRequest
 from console.proxying.target import ProxyTarget
 from console.ui.core.text import escape_invisible
@@ -29,8 +28,6 @@ _HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
     ("X-Frame-Options", "DENY"),
 )
-
-Headers = Sequence[tuple[str, str]]
 
 
 class LocalResponse(Exception):
@@ -76,15 +73,12 @@ async def send_response(send: Any, code: int, headers: Headers, body: bytes) -> 
 
 
 async def send_start(send: Any, code: int, headers: Headers) -> None:
-    raw = [(name.encode("latin-1"), _encoded(value)) for name, value in headers]
+    # The HTTP client decodes non-ASCII bytes with surrogateescape.
+    raw = [
+        (name.encode("latin-1"), value.encode("utf-8", "surrogateescape"))
+        for name, value in headers
+    ]
     await send({"type": "http.response.start", "status": int(code), "headers": raw})
-
-
-def _encoded(value: str) -> bytes:
-    """Encode a header value, including non-ASCII bytes that the HTTP client decoded with
-    surrogateescape.
-    """
-    return value.encode("utf-8", "surrogateescape")
 
 
 def _page(asked: ProxyRequest, answered: LocalResponse) -> str:
@@ -115,8 +109,9 @@ def upstream_error(error: ApiError, target: ProxyTarget) -> LocalResponse:
     message.
     """
     words = {"port": target.port, "name": escape_invisible(target.key.name)}
+    said = escape_invisible(translate_message(error.message))
     if isinstance(error, Forbidden):
-        return LocalResponse(403, f"{_('Permission denied by the cluster.')} {_spoken(error)}")
+        return LocalResponse(403, f"{_('Permission denied by the cluster.')} {said}")
     if isinstance(error, NotFound):
         text = _("%(name)s no longer exists.")
     elif "no endpoints available" in error.message:
@@ -130,9 +125,5 @@ def upstream_error(error: ApiError, target: ProxyTarget) -> LocalResponse:
     else:
         # A 401 means that kube-apiserver rejected the console's credentials, not the user's.
         code = 503 if error.code == 401 else error.page_code
-        return LocalResponse(code, f"{_('The cluster rejected the request.')} {_spoken(error)}")
+        return LocalResponse(code, f"{_('The cluster rejected the request.')} {said}")
     return LocalResponse(error.page_code, text % words)
-
-
-def _spoken(error: ApiError) -> str:
-    return escape_invisible(translate_message(error.message))

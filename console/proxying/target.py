@@ -10,6 +10,7 @@ from console.kube.gvr import GVR, PODS, SERVICES, Key
 from console.ui.core.access import Access
 from console.ui.core.actions import Permission
 from console.ui.details.panels.ports import HTTP
+from console.views.authorization import check_permission
 
 SUBRESOURCE = "proxy"
 #: RBAC verb for each HTTP method. Other methods are not forwarded.
@@ -48,6 +49,10 @@ class ProxyTarget:
 
     def may(self, access: Access, method: str = "GET") -> bool:
         return right_to(method).granted(access, self.gvr, self.resource_name)
+
+    def check(self, access: Access, method: str = "GET") -> None:
+        """Raise `Denied` or `PermissionsUnconfirmed` if the user may not send such requests."""
+        check_permission(right_to(method), access, self.gvr, self.resource_name)
 
 
 def right_to(method: str) -> Permission:

@@ -14,11 +14,11 @@ import msgspec
 from django.conf import settings
 from django.utils import translation
 from django.utils.functional import Promise
-from django.utils.translation import get_supported_language_variant
 from django.utils.translation import gettext as _
 
 from console.audit.trail import AuditUnavailable
-from console.kube.errors import ApiError
+from console.kube.errors import ApiError, NotFound
+from console.kube.gvr import PODS
 from console.live.consumer import (
     BROKEN,
     NO_RIGHT,
@@ -28,11 +28,17 @@ from console.live.consumer import (
     BaseWebsocketConsumer,
 )
 from console.live.flow import flow_of
+from console.live.frames import error_frame
 from console.live.limits import MAX_MESSAGE, SocketCap, TokenBucket
+from console.live.subscribe import language
 from console.streams.memory_quota import QuotaExceeded
 from console.streams.stream import StreamEnded
+from console.ui.core.clusters import Cluster, clusters
+from console.ui.core.kind import ResourceKind
 from console.ui.core.permissions import Denied, NotLoaded, Refused
+from console.ui.core.requests import UserSession
 from console.ui.fragments.empty_states import denied_text
+from console.ui.navigation.page_routes import find_kind
 
 log = logging.getLogger(__name__)
 
@@ -111,16 +117,26 @@ class StreamSocket(BaseWebsocketConsumer):
 
     def begin(self, lang: str, work: Coroutine[Any, Any, None]) -> None:
         """Start the task of this socket in the browser's language."""
-        self._lang = _language(lang)
+        self._lang = language(lang)
         self._task = asyncio.create_task(self._run(work))
 
     def why(self, error: ApiError) -> str:
         """Return the translated reason for an error of the cluster."""
         raise NotImplementedError
 
+    def named_cluster(self) -> tuple[Cluster, ResourceKind, UserSession]:
+        """Return the cluster and the kind that the URL names (pods by default), and the session. Raise
+        `NotFound` if the cluster or the kind doesn't exist.
+        """
+        given = self.scope["url_route"]["kwargs"]
+        cluster = clusters.get(given["cluster"])
+        kind = find_kind(cluster, given.get("resource", PODS.resource))
+        if cluster is None or kind is None:
+            raise NotFound(404, "")
+        return cluster, kind, UserSession(self.scope["session_alive"], self.scope["access_in"])
+
     async def end(self, code: int, text: str, close_code: int) -> None:
-        message = {"error": {"code": code, "message": text}}
-        await self.send(msgspec.json.encode(message).decode())
+        await self.send(error_frame(code, text))
         await self.close(close_code)
 
     async def _run(self, work: Coroutine[Any, Any, None]) -> None:
@@ -167,10 +183,3 @@ async def await_or_fail(failed: "asyncio.Future[Any]", wanted: Coroutine[Any, An
         return await task
     finally:
         task.cancel()
-
-
-def _language(given: str) -> str:
-    try:
-        return get_supported_language_variant(given)
-    except LookupError:
-        return settings.LANGUAGE_CODE

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.audit.trail import socket_action
-from console.kube.errors import ApiError, BadRequest, NotFound, Unavailable
+from console.kube.errors import ApiError, Unavailable
 from console.kube.gvr import PODS, Key
 from console.live.consumer import POLICY
 from console.live.limits import SocketCap
@@ -32,17 +32,12 @@ from console.terminals.messages import (
     taken_text,
 )
 from console.terminals.query import TerminalQuery, read_query
-from console.terminals.registry import get_terminals
 from console.terminals.target import find_target
-from console.terminals.terminal import InputBufferFull, Terminal, TerminalOwner
+from console.terminals.terminal import InputBufferFull, Terminal, TerminalOwner, get_terminals
 from console.ui.core.access import require_access
-from console.ui.core.clusters import Cluster, clusters
 from console.ui.core.permissions import Protected, Refused
-from console.ui.core.requests import UserSession
 from console.ui.core.text import escape_invisible
-from console.ui.core.words import translate_message
-from console.ui.navigation.page_routes import find_kind
-from console.views import problems
+from console.views.problems import pod_error_text
 
 #: Maximum bytes in one message to the browser.
 _PIECE = 32 * 1024
@@ -109,12 +104,7 @@ class TerminalConsumer(StreamSocket):
 
     async def _show(self, first: StartMessage) -> None:
         query = read_query(QueryDict(self.scope.get("query_string", b"")))
-        given = self.scope["url_route"]["kwargs"]
-        cluster = clusters.get(given["cluster"])
-        if cluster is None:
-            raise NotFound(404, "")
-        key = Key(given["namespace"], given["name"])
-        terminal, new = await self._terminal_of(first, cluster, key, query)
+        terminal, new = await self._terminal_of(first, query)
         self._terminal = terminal
         terminal.enter(self)
         terminal.resize(*first.size)
@@ -126,17 +116,16 @@ class TerminalConsumer(StreamSocket):
         await self._pass_on(terminal, at)
 
     async def _terminal_of(
-        self, first: StartMessage, cluster: Cluster, key: Key, query: TerminalQuery
+        self, first: StartMessage, query: TerminalQuery
     ) -> tuple[Terminal, bool]:
         """Return the browser's existing terminal or a new one, and whether it is new."""
+        cluster, kind, presence = self.named_cluster()
         if not self.scope.get("writes", True):
             raise Protected(
                 _("You cannot make changes while you view the console as another user.")
             )
-        kind = find_kind(cluster, "pods")
-        if kind is None:
-            raise NotFound(404, "")
-        presence = UserSession(self.scope["session_alive"], self.scope["access_in"])
+        given = self.scope["url_route"]["kwargs"]
+        key = Key(given["namespace"], given["name"])
         access = require_access(presence.access_for(cluster))
         account, as_user = self.scope["account"], access.identity.name
         owner = TerminalOwner(account, self.scope["session"], as_user, cluster.name, key, query)
@@ -212,19 +201,13 @@ def terminal_error_text(error: ApiError | None) -> str:
     """Return the translated reason why a terminal can't be opened. None means that the reason is
     unknown.
     """
-    if isinstance(error, NotFound):
-        return _("The pod no longer exists.")
-    if isinstance(error, BadRequest):
-        return escape_invisible(translate_message(error.message))
     if error is None or isinstance(error, Unavailable):
         return _(
             "The connection to the container was lost. Programs that you started in the "
             "container may still be running."
         )
-    if error.code >= 500:
-        # The original message contains the node's address, so it is not shown.
-        return _("The node of the pod is not responding, or the container is no longer running.")
-    return problems.error_text(error)
+    silent = _("The node of the pod is not responding, or the container is no longer running.")
+    return pod_error_text(error, silent=silent)
 
 
 def end_message(terminal: Terminal, ending: CommandResult) -> str:

@@ -6,10 +6,9 @@ browser starts with `{"begin": LANG, "size": [COLUMNS, ROWS]}`. To resume a term
 N are rendered), `{"size": …}`, and `{"end": true}` to close the terminal.
 """
 
-from typing import Any
-
 import msgspec
 
+from console.live.frames import json_text
 from console.streams.socket import BadMessage, read_message
 from console.terminals.command import CommandResult
 from console.terminals.terminal import Terminal
@@ -74,12 +73,12 @@ def opened_text(terminal: Terminal, at: int, *, new: bool) -> str:
         "tty": terminal.target.tty,
         "reads": terminal.target.reads,
     }
-    return _text({"terminal": about})
+    return json_text({"terminal": about})
 
 
 def taken_text(number: int) -> str:
     """Encode the message that the program received all input before byte `number`."""
-    return _text({"taken": number})
+    return json_text({"taken": number})
 
 
 def ended_text(ending: CommandResult | None, message: str) -> str:
@@ -87,8 +86,4 @@ def ended_text(ending: CommandResult | None, message: str) -> str:
     container was lost.
     """
     code, missing = (ending.code, ending.missing) if ending is not None else (None, False)
-    return _text({"ended": {"code": code, "missing": missing, "message": message}})
-
-
-def _text(message: dict[str, Any]) -> str:
-    return msgspec.json.encode(message).decode()
+    return json_text({"ended": {"code": code, "missing": missing, "message": message}})

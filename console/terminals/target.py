@@ -19,10 +19,8 @@ from console.ui.core.object_source import find_entry
 from console.ui.core.permissions import Denied
 from console.ui.core.podspecs import ContainerView, containers_of
 from console.ui.core.text import escape_invisible
+from console.views.actions import FIND_WAIT
 from console.views.authorization import check_permission
-
-#: Seconds to wait for the pod if the cache is not loaded yet.
-FIND_WAIT = 2.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,28 +5,64 @@ Guarantees:
 - Output and input bytes are numbered, so a reconnecting browser resumes without lost or
   duplicate bytes.
 - At most `MAX_UNACKNOWLEDGED` bytes of output wait for acknowledgment by the browser; then
-  reading from the
-  shell
-  pauses. At most `MAX_QUEUED_INPUT` bytes of input wait for a program that doesn't read.
+  reading from the shell pauses. At most `MAX_QUEUED_INPUT` bytes of input wait for a program that
+  doesn't read.
 - Permissions are checked as for any stream, even while no browser is connected. The shell stops
-  within
-  two seconds after its user's session or permission ends.
+  within two seconds after its user's session or permission ends.
 - The shell stops if no browser reconnects for `RECONNECT_SECONDS` seconds.
 """
 
 import asyncio
 import secrets
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from hmac import compare_digest
 from typing import Protocol
 
+from django.utils.translation import gettext as _
+
 from console.kube.gvr import Key
-from console.shells.deletion import delete_shell_pod
+from console.live.perloop import PerLoop
+from console.streams.memory_quota import QuotaExceeded
 from console.streams.stream import StreamEnded, StreamRequest
 from console.terminals.command import CommandResult, ExecSession
 from console.terminals.query import TerminalQuery
-from console.terminals.replay_buffer import ReplayBuffer
+from console.terminals.shell_pods import delete_shell_pod
 from console.terminals.target import TerminalTarget
+
+
+class ReplayBuffer:
+    """Bytes `first` to `end` of a stream."""
+
+    def __init__(self) -> None:
+        self.first = 0
+        self._data = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    @property
+    def end(self) -> int:
+        return self.first + len(self._data)
+
+    def add(self, data: bytes) -> None:
+        self._data += data
+
+    def confirm(self, end: int) -> bool:
+        """Discard the bytes before `end`. Return False if the stream is shorter than that."""
+        if end > self.end:
+            return False
+        if end > self.first:
+            del self._data[: end - self.first]
+            self.first = end
+        return True
+
+    def read_from(self, number: int, most: int) -> bytes:
+        """Return up to `most` bytes from offset `number`."""
+        at = max(0, number - self.first)
+        return bytes(self._data[at : at + most])
+
 
 MAX_UNACKNOWLEDGED = MAX_QUEUED_INPUT = 128 * 1024
 RECONNECT_SECONDS = 60.0
@@ -199,6 +235,45 @@ class Terminal:
             # Retrieve the exception: asyncio warns if no socket did.
             self.access_lost.exception()
         self.wake()
+
+
+#: Maximum number of terminals per account, and in total.
+MAX_PER_ACCOUNT, MAX_TERMINALS = 20, 400
+
+
+class TerminalRegistry:
+    """Open terminals of this process, for one event loop."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, Terminal] = {}
+
+    def find(self, number: str, owner: TerminalOwner) -> Terminal | None:
+        """Return the terminal with ID `number` if it belongs to `owner`."""
+        found = self._held.get(number)
+        if found is None or not compare_digest(found.id, number) or found.owner != owner:
+            return None
+        return found
+
+    def add(self, terminal: Terminal) -> None:
+        """Register a terminal. Raise `QuotaExceeded` if a limit is reached."""
+        accounts = Counter(one.owner.account for one in self._held.values())
+        if len(self._held) >= MAX_TERMINALS or accounts[terminal.owner.account] >= MAX_PER_ACCOUNT:
+            raise QuotaExceeded(_("Too many terminals are open. Close some of them."))
+        self._held[terminal.id] = terminal
+
+    def forget(self, terminal: Terminal) -> None:
+        self._held.pop(terminal.id, None)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    async def close(self) -> None:
+        """Close all terminals."""
+        await asyncio.gather(*(one.close() for one in [*self._held.values()]))
+
+
+#: Returns the registry of the running event loop.
+get_terminals = PerLoop(TerminalRegistry)
 
 
 def _params(query: TerminalQuery, target: TerminalTarget) -> list[tuple[str, str]]:

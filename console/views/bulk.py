@@ -6,35 +6,139 @@ same name. The response is streamed with one line per completed object. If the u
 page, the remaining objects are skipped.
 """
 
+import asyncio
 import secrets
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
 
+from django.db import DatabaseError
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 
+from console.kube.errors import NotFound
 from console.kube.gvr import Key
-from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui.core.access import Access
-from console.ui.core.actions import BULK, Action
+from console.ui.core.actions import BULK, Action, ActionStarted
 from console.ui.core.clusters import Cluster
 from console.ui.core.kind import ResourceKind
-from console.ui.core.object_source import TooManyProjects, open_loaded_source
+from console.ui.core.links import object_url
+from console.ui.core.object_source import TooManyProjects, cached_entry, open_loaded_source
 from console.ui.core.permissions import Denied, Protected
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
 from console.ui.lists.selection import ListQuery, select_async
 from console.ui.lists.viewspec import ViewSpec
 from console.ui.navigation.page_routes import find_kind, resolve_list
+from console.views.actions import FAILURES, failure_text, not_applicable, run_as_user
 from console.views.authorization import PermissionsUnconfirmed, check_action
-from console.views.bulk_runner import BulkTarget, stream_results
 from console.views.errors import error_page, incomplete_form
 from console.views.guard import access_of
 from console.views.lists import FIRST_LIST_WAIT
 from console.views.page import page
+
+#: Number of objects processed concurrently.
+MAX_CONCURRENT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class BulkTarget:
+    """Object displayed on the confirmation page, with its UID."""
+
+    key: Key
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class BulkResult:
+    """Result of one object.
+
+    `outcome` is "done", "gone" (already deleted) or "refused", with the reason in `text`. `url`
+    is the page with the progress of a long-running operation.
+    """
+
+    name: str
+    outcome: str
+    text: str = ""
+    url: str = ""
+
+
+async def stream_results(
+    request: ConsoleRequest,
+    kind: ResourceKind,
+    action: Action,
+    access: Access,
+    targets: list[BulkTarget],
+    page: str,
+    gap: str,
+) -> AsyncIterator[bytes]:
+    """Yield the page, with the results inserted at the placeholder `gap`."""
+    before, _gap, after = page.partition(gap)
+    yield before.encode()
+    counts = {"done": 0, "gone": 0, "refused": 0}
+    # The active language is reset when the view returns, before the response is streamed.
+    lang = get_language()
+    async for result in _results(request, kind, action, access, targets):
+        counts[result.outcome] += 1
+        with override(lang):
+            yield render_to_string(
+                "ui/_bulk_result.html", {"result": result, "action": action}
+            ).encode()
+    with override(lang):
+        yield render_to_string("ui/_bulk_summary.html", counts).encode()
+    yield after.encode()
+
+
+async def _results(
+    request: ConsoleRequest,
+    kind: ResourceKind,
+    action: Action,
+    access: Access,
+    targets: Iterable[BulkTarget],
+) -> AsyncIterator[BulkResult]:
+    """Yield each result when it is available."""
+    places = asyncio.Semaphore(MAX_CONCURRENT)
+
+    async def one(target: BulkTarget) -> BulkResult:
+        async with places:
+            return await _result(request, kind, action, access, target)
+
+    tasks = [asyncio.create_task(one(target)) for target in targets]
+    try:
+        for task in asyncio.as_completed(tasks):
+            yield await task
+    finally:
+        for waiting in tasks:
+            waiting.cancel()
+
+
+async def _result(
+    request: ConsoleRequest, kind: ResourceKind, action: Action, access: Access, target: BulkTarget
+) -> BulkResult:
+    name = escape_invisible(str(target.key))
+    try:
+        # Checked for each object, because permissions and objects may change during the run.
+        check_action(kind, action, access, target.key)
+        entry = cached_entry(kind, access, target.key, target.uid)
+        if entry is not None and not action.applicable(entry):
+            return BulkResult(name, "refused", not_applicable())
+        await action.check(access, kind.gvr, target.key)
+        outcome = await run_as_user(request, kind, action, target.key, access, target.uid)
+    except NotFound:
+        return BulkResult(name, "gone")
+    except FAILURES as error:
+        return BulkResult(name, "refused", failure_text(error, kind))
+    except DatabaseError:
+        return BulkResult(name, "refused", _("The database is not available."))
+    followed = isinstance(outcome, ActionStarted)
+    url = object_url(access.cluster.name, kind.segment, target.key) if followed else ""
+    return BulkResult(name, "done", url=url)
+
 
 #: Maximum number of objects, and number of names shown on the confirmation page.
 MAX_OBJECTS, MAX_NAMES_SHOWN = 2000, 20
@@ -89,22 +193,14 @@ async def _selected_entries(request: ConsoleRequest, query: ListQuery) -> list[E
         kind, query.access, namespaces, allowed=query.readable, seconds=FIRST_LIST_WAIT
     )
     async with reading as informer:
-        return await _chosen(request, query, informer)
-
-
-async def _chosen(
-    request: ConsoleRequest, query: ListQuery, informer: Informer[Any]
-) -> list[Entry[Any]]:
-    if request.POST.get("all") == "1":
-        everything = await select_async(query, informer, slice(0, MAX_OBJECTS + 1), seconds=0.0)
-        return list(everything.entries)
-    chosen = map(unquote, request.POST.get("keys", "").splitlines())
-    lines = [*request.POST.getlist("key"), *chosen]
-    keys = dict.fromkeys(
-        _key(query.spec.kind, line) for line in lines[: 2 * MAX_OBJECTS] if line.strip()
-    )
-    found = (informer.store.get(key) for key in keys if query.readable.includes(key))
-    return [entry for entry in found if entry is not None]
+        if request.POST.get("all") == "1":
+            everything = await select_async(query, informer, slice(0, MAX_OBJECTS + 1), seconds=0.0)
+            return list(everything.entries)
+        chosen = map(unquote, request.POST.get("keys", "").splitlines())
+        lines = [*request.POST.getlist("key"), *chosen]
+        keys = dict.fromkeys(_key(kind, line) for line in lines[: 2 * MAX_OBJECTS] if line.strip())
+        found = (informer.store.get(key) for key in keys if query.readable.includes(key))
+        return [entry for entry in found if entry is not None]
 
 
 def _key(kind: ResourceKind, text: str) -> Key:
@@ -118,8 +214,6 @@ def _confirm_entries(
     action: Action,
     access: Access,
     entries: list[Entry[Any]],
-    *,
-    error: str = "",
 ) -> HttpResponse:
     goes, doubted = [], False
     for entry in entries:
@@ -144,9 +238,7 @@ def _confirm_entries(
             request, 400, _("You don't have permission to do this for any of the selected items.")
         )
     targets = [BulkTarget(entry.key, entry.projection.uid) for entry in goes]
-    return _confirmation(
-        request, spec, action, targets, stays=len(entries) - len(goes), error=error
-    )
+    return _confirmation(request, spec, action, targets, stays=len(entries) - len(goes))
 
 
 def _confirmation(

@@ -18,7 +18,7 @@ from console.kube.gvr import GVR
 from console.kube.stats import InformerStats, stats_of
 from console.kube.status import Severity
 from console.live.counters import counters
-from console.metrics.process import resident_bytes
+from console.metrics.families import resident_bytes
 from console.ui.core.access import may_list_everything
 from console.ui.core.amounts import bytes_text
 from console.ui.core.clusters import Cluster
@@ -98,7 +98,8 @@ def _context(cluster: Cluster) -> dict[str, object]:
     now = datetime.now(UTC)
     figures = stats_of(runtime.informers(), answered=runtime.last_response, now=now)
     history = runtime.history
-    rows = sorted((_row(cluster, item, history, now) for item in figures), key=_worst_first)
+    rows = [_row(cluster, item, history, now) for item in figures]
+    rows.sort(key=lambda row: (row.severity.rank, -row.rate, row.gvr))
     rates = history.rates()
     return {
         "rows": rows,
@@ -110,10 +111,6 @@ def _context(cluster: Cluster) -> dict[str, object]:
         "peak": rate_text(max(rates, default=0.0)),
         "state": None if rows else _nothing(),
     }
-
-
-def _worst_first(row: CacheRow) -> tuple[int, float, GVR]:
-    return row.severity.rank, -row.rate, row.gvr
 
 
 def _row(cluster: Cluster, item: InformerStats, history: EventRates, now: datetime) -> CacheRow:

@@ -10,18 +10,70 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+from console.kube.gvr import WORKSPACES
 from console.ui.core.access import Access, GrantersAccess
 from console.ui.core.kind import ResourceKind, Scope
 from console.ui.core.permissions import Denied, may_know_kind
+from console.ui.core.registry import kinds
+from console.ui.core.requests import ConsoleRequest
 from console.ui.core.statuses import status_response, wants_status
 from console.ui.core.text import escape_invisible
 from console.ui.editing.yaml_text import plain_yaml
 from console.ui.fragments.empty_states import denied_text
 from console.views.errors import page_not_found
+from console.views.guard import access_of
+
+
+def workspace_denied_page(request: ConsoleRequest, denied: Denied, workspace: str) -> HttpResponse:
+    """Return the 403 page. `workspace` is the workspace named in the URL, or ""."""
+    access = access_of(request)
+    inside = access.can("get", WORKSPACES, name=workspace)
+    what = _actions().get((denied.verb, denied.gvr.resource), "")
+    if not workspace or denied.namespace or (inside and not what):
+        return denied_page(request, denied, kinds.by_type(WORKSPACES))
+    words = {
+        "who": escape_invisible(access.identity.name),
+        "workspace": escape_invisible(workspace),
+        "url": settings.BASE_URL + quote(request.path),
+        "what": what,
+    }
+    context: dict[str, Any] = {
+        **words,
+        "inside": inside,
+        "wanted": _(
+            "Please give me permission to %(what)s in the workspace %(workspace)s: %(url)s. My "
+            "username is %(who)s."
+        )
+        % words
+        if inside
+        else _("Please invite me to the workspace %(workspace)s: %(url)s. My user name is %(who)s.")
+        % words,
+    }
+    return render(request, "console/asking.html", context, status=403)
+
+
+def _actions() -> dict[tuple[str, str], str]:
+    """Return the actions that require a workspace role, as text that continues "let me"."""
+    return {
+        ("create", "namespaces"): _("create projects"),
+        ("get", "namespaces"): _("see this project"),
+        ("list", "workspacemembers"): _("see the members"),
+        ("create", "workspacemembers"): _("invite members"),
+        ("update", "workspacemembers"): _("change the roles of members"),
+        ("delete", "workspacemembers"): _("remove members"),
+        ("list", "groups"): _("see the departments"),
+        ("create", "groups"): _("create departments"),
+        ("update", "groups"): _("change departments"),
+        ("delete", "groups"): _("delete departments"),
+        ("list", "workspaceroles"): _("see the roles"),
+        ("update", "workspaces"): _("change the settings"),
+    }
+
 
 _RBAC = "rbac.authorization.k8s.io"
 _READS = ("get", "list", "watch")

@@ -69,7 +69,9 @@ async def _shown(
     request: ConsoleRequest, place: DetailRoute, access: Access, informer: Informer[Any]
 ) -> HttpResponse:
     if not informer.freshness.synced:
-        return _loading(request, place, informer)
+        refused = informer.refusal is not None
+        block = loading_block(place.kind, live_state(informer).problem, refused=refused)
+        return loading_page(request, f"{block.text} {block.reason}".strip())
     fmt = request.GET.get("format", "html")
     if fmt != "html":
         place.check(access)
@@ -112,12 +114,6 @@ def _drawn(request: ConsoleRequest, found: Detail, above: str, more: str) -> Htt
         response = render(request, "console/detail.html", context)
     vary_on_htmx(response)
     return response
-
-
-def _loading(request: ConsoleRequest, place: DetailRoute, informer: Informer[Any]) -> HttpResponse:
-    refused = informer.refusal is not None
-    block = loading_block(place.kind, live_state(informer).problem, refused=refused)
-    return loading_page(request, f"{block.text} {block.reason}".strip())
 
 
 def _missing(request: ConsoleRequest, place: DetailRoute, informer: Informer[Any]) -> HttpResponse:

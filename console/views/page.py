@@ -20,8 +20,7 @@ from console.ui.core.requests import DOCK, ConsoleRequest
 from console.ui.core.statuses import success_response, wants_status
 from console.ui.navigation.page_routes import LivePage, find_kind
 from console.views import problems
-from console.views.access_request import workspace_denied_page
-from console.views.denial import denied_page
+from console.views.denial import denied_page, workspace_denied_page
 from console.views.errors import error_page, loading_page
 from console.views.guard import refuse_anonymous
 

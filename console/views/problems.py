@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import (
     ApiError,
+    BadRequest,
     Conflict,
     Forbidden,
     NotFound,
@@ -42,6 +43,20 @@ def error_text(error: Problem, *, gone: str = "", changed: str = "", unsure: str
         again = _("Try again in %(seconds)s seconds.") % {"seconds": round(error.retry_after)}
         return f"{said} {again}"
     return said
+
+
+def pod_error_text(error: ApiError, *, silent: str, unsure: str = "") -> str:
+    """Like `error_text`, for a log or terminal of a pod. `silent`: the description if the pod's node
+    does not respond. Its original message contains the node's address, so it is not shown.
+    """
+    if isinstance(error, BadRequest):
+        # The message comes from the kubelet, which is the only component that knows the reason.
+        return escape_invisible(translate_message(error.message))
+    if isinstance(error, NotFound):
+        return _("The pod no longer exists.")
+    if error.code >= 500 and not isinstance(error, Unavailable):
+        return silent
+    return error_text(error, unsure=unsure)
 
 
 def too_deep() -> str:

@@ -43,11 +43,15 @@ async def resources_page(request: ConsoleRequest, cluster: Cluster) -> HttpRespo
         return await _pin(request, access)
     wanted = request.GET.get("q", "").strip()[:MAX_QUERY]
     groups = _matching(all_kinds(access, level), wanted.casefold())
+    pinned = None
+    if level.name == "cluster":
+        fixed = _rail(access)
+        pinned = PinnedLists(_rail(access, pins_in(request, cluster.name)) - fixed, fixed)
     context = {
         "groups": groups,
         "q": wanted,
         "namespace": level.namespace,
-        "pins": _pins(request, access, cluster) if level.name == "cluster" else None,
+        "pins": pinned,
         "state": None if groups else _none(wanted),
     }
     return render(request, "console/resources.html", context)
@@ -64,11 +68,6 @@ class PinnedLists:
 def _rail(access: Access, pins: tuple[str, ...] = ()) -> frozenset[str]:
     rail = nav(access, Level("cluster", access.cluster.name), "", pins).rail
     return frozenset(entry.url for entry in rail)
-
-
-def _pins(request: ConsoleRequest, access: Access, cluster: Cluster) -> PinnedLists:
-    fixed = _rail(access)
-    return PinnedLists(_rail(access, pins_in(request, cluster.name)) - fixed, fixed)
 
 
 async def _pin(request: ConsoleRequest, access: Access) -> HttpResponse:

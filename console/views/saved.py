@@ -132,31 +132,20 @@ async def _all_shown(request: ConsoleRequest, access: Access) -> HttpResponse:
 
 
 def _groups(found: Sequence[SavedView], reader: ViewOwner, access: Access) -> Iterator[ViewGroup]:
+    """Yield the views by kind, without platform views of kinds that the viewer may not see."""
     for segment, views in groupby(found, key=lambda view: view.kind):
-        group = _group(segment, list(views), reader, access)
-        if group is not None:
-            yield group
-
-
-def _group(
-    segment: str, views: Sequence[SavedView], reader: ViewOwner, access: Access
-) -> ViewGroup | None:
-    """Return the group, or None if it contains only platform views of a kind the viewer may not
-    see.
-    """
-    url = list_url(access.cluster.name, segment)
-    kind = find_kind(access.cluster, segment)
-    may = kind is not None and _may_open(url, access)
-    shown = [view for view in views if may or view.sharing == Sharing.OWN]
-    if not shown:
-        return None
-    links = [_link(view, reader, None) for view in shown]
-    return ViewGroup(
-        kind.title if kind is not None else segment,
-        url if may else "",
-        kind is None,
-        tuple(one if _may_open(one.url, access) else replace(one, url="") for one in links),
-    )
+        url = list_url(access.cluster.name, segment)
+        kind = find_kind(access.cluster, segment)
+        may = kind is not None and _may_open(url, access)
+        shown = (view for view in views if may or view.sharing == Sharing.OWN)
+        links = [_link(view, reader, None) for view in shown]
+        if links:
+            yield ViewGroup(
+                kind.title if kind is not None else segment,
+                url if may else "",
+                kind is None,
+                tuple(one if _may_open(one.url, access) else replace(one, url="") for one in links),
+            )
 
 
 def _may_open(url: str, access: Access) -> bool:

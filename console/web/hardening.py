@@ -9,7 +9,7 @@ but Daphne drops only the first body message: a client or proxy would read the r
 response to its next request.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from django.conf import settings
@@ -32,7 +32,8 @@ def harden(application: Application) -> Application:
             client = scope.get("client")
             scope = {**scope, "root_path": ""}
             if not (client and is_trusted(str(client[0]), settings.TRUSTED_PROXIES)):
-                scope["headers"] = _without_forwarded(scope["headers"])
+                headers = scope["headers"]
+                scope["headers"] = [h for h in headers if not h[0].lower().startswith(_FORWARDED)]
         if scope["type"] == "http" and scope["method"].upper() == "HEAD":
             send = _without_content(send)
         await application(scope, receive, send)
@@ -48,7 +49,3 @@ def _without_content(send: Any) -> Any:
             await send({**message, "body": b""})
 
     return sent
-
-
-def _without_forwarded(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    return [header for header in headers if not header[0].lower().startswith(_FORWARDED)]

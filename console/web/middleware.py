@@ -1,15 +1,18 @@
-"""Middleware for security headers, cross-site requests, encodings, trailing slashes, and the level
-cookie.
+"""Middleware for security headers, cross-site requests, encodings, trailing slashes, request metrics,
+default views, pins, and the level cookie.
 
 `SecurityHeadersMiddleware` must be the outermost middleware, so that errors and static files
 also have its headers.
 """
 
+import re
 import secrets
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
+from time import perf_counter
 from urllib.parse import urlsplit
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.http import (
     HttpRequest,
@@ -17,14 +20,89 @@ from django.http import (
     HttpResponseBase,
     HttpResponseNotAllowed,
     HttpResponsePermanentRedirect,
+    HttpResponseRedirect,
 )
 from django.urls import Resolver404, resolve
 from django.utils.encoding import escape_uri_path, iri_to_uri
 from django.utils.translation import gettext as _
 
+from console.metrics.families import requests
+from console.saved import pins, service
+from console.saved.service import ViewOwner
+from console.ui.core.clusters import clusters
+from console.ui.core.requests import ConsoleRequest, is_fragment
 from console.ui.navigation.level import COOKIE, Level, cookie_value
+from console.ui.navigation.page_routes import find_kind, resolve_list
 from console.views.guard import SAFE_METHODS, is_navigation
 from console.web.async_middleware import AsyncMiddleware
+
+#: Pattern of possible list URLs, checked first because most lists have no default view.
+_LIST = re.compile(r"/clusters/([^/]+)/([^/]+)")
+
+
+class DefaultViewMiddleware(AsyncMiddleware):
+    """Opens lists with the user's default view.
+
+    Requests without a query are redirected to the URL of the default view. Links on the same
+    list that remove all filters are not redirected.
+    """
+
+    async def __call__(self, request: ConsoleRequest) -> HttpResponseBase:
+        account = getattr(request, "account", None)
+        asked = _LIST.fullmatch(request.path)
+        place = (asked[1], asked[2]) if asked and request.method == "GET" else None
+        if account and place and not request.META.get("QUERY_STRING"):
+            if find_kind(clusters.get(place[0]), place[1]) is None:
+                return await self.get_response(request)
+            found = service.cached_default_queries(*place) or await sync_to_async(
+                service.load_default_queries
+            )(*place)
+            query = found.for_user(ViewOwner(account))
+            if query and not is_fragment(request) and not _from_itself(request):
+                listed = resolve_list(request.path)
+                if listed is not None:
+                    return HttpResponseRedirect(f"{listed.url}?{query}")
+        return await self.get_response(request)
+
+
+def _from_itself(request: ConsoleRequest) -> bool:
+    """Return True if the request was sent from the same page. The host is ignored, because only the
+    redirect depends on the result.
+    """
+    try:
+        return urlsplit(request.headers.get("Referer", "")).path == request.path
+    except ValueError:
+        return False
+
+
+class PinsMiddleware(AsyncMiddleware):
+    """Loads the user's pinned kinds for every page."""
+
+    async def __call__(self, request: ConsoleRequest) -> HttpResponseBase:
+        account = getattr(request, "account", None)
+        if account and not is_fragment(request):
+            found = pins.cached_pins(account)
+            request.pins = (
+                found if found is not None else await sync_to_async(pins.load_pins)(account)
+            )
+        return await self.get_response(request)
+
+
+#: Route of requests that no view handled: static files and unknown URLs.
+NO_ROUTE = "none"
+
+
+class CountingMiddleware(AsyncMiddleware):
+    """Counts requests by route name, so that no URL becomes a label."""
+
+    async def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        began = perf_counter()
+        response = await self.get_response(request)
+        match = request.resolver_match
+        route = (match.view_name or NO_ROUTE) if match is not None else NO_ROUTE
+        requests.record(route, response.status_code, perf_counter() - began)
+        return response
+
 
 Response = HttpResponseBase
 
@@ -168,8 +246,13 @@ class OriginGateMiddleware(_Middleware):
         if request.method in SAFE_METHODS:
             allowed = site in (None, "same-origin", "none") or is_navigation(request.headers)
         else:
-            allowed = site in (None, "same-origin") and _has_our_origin(request)
-        return None if allowed else _refuse()
+            origin = request.headers.get("Origin")
+            own = origin is None or origin in settings.ORIGINS
+            allowed = site in (None, "same-origin") and own
+        if allowed:
+            return None
+        text = _("The request came from another site and was rejected. Open the console at {url}.")
+        return _plain_text(403, text.format(url=settings.BASE_URL))
 
 
 class EncodingMiddleware(_Middleware):
@@ -186,16 +269,6 @@ class EncodingMiddleware(_Middleware):
         return _plain_text(
             415, _("The request is not encoded in UTF-8. The console accepts only UTF-8.")
         )
-
-
-def _has_our_origin(request: HttpRequest) -> bool:
-    origin = request.headers.get("Origin")
-    return origin is None or origin in settings.ORIGINS
-
-
-def _refuse() -> HttpResponse:
-    text = _("The request came from another site and was rejected. Open the console at {url}.")
-    return _plain_text(403, text.format(url=settings.BASE_URL))
 
 
 def _plain_text(status: int, text: str) -> HttpResponse:

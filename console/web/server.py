@@ -116,9 +116,9 @@ class Request(WebRequest):
             self.channel.refuse()
             return
         super().handleContentChunk(data)
-        self.channel.body_came(before + len(data))
+        self.channel.extend_body_timeout(before + len(data))
         if before <= SMALL_BODY < before + len(data):
-            self.channel.ask_who(dict(self.requestHeaders.getAllRawHeaders()))
+            self.channel.check_signed_in(dict(self.requestHeaders.getAllRawHeaders()))
 
     def start_flow(self) -> Flow:
         """Create the response's flow control, before the application is called."""
@@ -182,11 +182,11 @@ class Channel(HTTPChannel):
     def connectionMade(self) -> None:
         super().connectionMade()
         self.setTimeout(HEAD_SECONDS)
-        if not self.factory.seats.enter(self.transport, str(self.transport.getPeer().host)):
+        if not self.factory.seats.acquire(self.transport, str(self.transport.getPeer().host)):
             self.transport.abortConnection()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        self.factory.seats.leave(self.transport)
+        self.factory.seats.release(self.transport)
         super().connectionLost(reason)
 
     def resetTimeout(self) -> None:
@@ -329,7 +329,8 @@ class Server(daphne_server.Server):
             closeHandshakeTimeout=CLOSE_SECONDS,
             failByDrop=False,  # send the close reason before closing
         )
-        observers: list[Any] = [_ignore]
+        # Relevant errors are also raised as exceptions.
+        observers: list[Any] = [lambda _event: None]
         globalLogBeginner.beginLoggingTo(observers, redirectStandardIO=False, discardBuffer=True)
         listener = reactor.listenTCP(self.port, self.http_factory, backlog=512, interface=self.host)
         reactor.callLater(1, self.application_checker)
@@ -346,7 +347,7 @@ class Server(daphne_server.Server):
         if isinstance(protocol, Websocket):
             scope["extensions"] = {EXTENSION: protocol.outgoing.flow}
         elif isinstance(protocol, Request):
-            scope["extensions"] = {EXTENSION: protocol.flow_begins()}
+            scope["extensions"] = {EXTENSION: protocol.start_flow()}
         return super().create_application(protocol, scope)
 
     def _stop(self, listener: Any) -> "defer.Deferred[None]":
@@ -372,10 +373,6 @@ class Server(daphne_server.Server):
             application.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         await self.stopping()
-
-
-def _ignore(event: Any) -> None:
-    """Discard an event of Twisted's log; relevant errors are also raised as exceptions."""
 
 
 async def _nothing() -> None: ...

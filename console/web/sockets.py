@@ -51,7 +51,7 @@ class Websocket(WebSocketProtocol):
     def serverSend(self, content: str | bytes, binary: bool = False) -> None:
         # The client may have disconnected between the decision to send and the write.
         if self.state == self.STATE_OPEN:
-            self.outgoing.write(self.factory.framed(content))
+            self.outgoing.write(self.factory.encode_frame(content))
 
     def serverClose(self, code: int | None = None) -> None:
         # `sendClose`, which Daphne calls, raises an exception for codes reserved by RFC 6455.

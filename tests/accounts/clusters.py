@@ -27,7 +27,7 @@ from console.kube.gvr import (
 )
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
-from console.management.commands._installing import install_into
+from console.management.commands.install import install_into
 from devcluster.server import DevCluster
 from rbac.authorizer import SOURCES
 from rbac.controllers import FACTORIES

@@ -40,7 +40,7 @@ from console.kube.identity import Identity
 from console.kube.kubeconfig import ROLES, replace_token, write_console_kubeconfig
 from console.kube.runtime import Runtime
 from console.kube.tokens import claims_of
-from console.management.commands._installing import install_into
+from console.management.commands.install import install_into
 from rbac.controllers import FACTORIES
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.accounts.conftest import PASSWORD

@@ -21,7 +21,7 @@ from console.kube.gvr import USERS
 from console.kube.identity import Identity
 from console.kube.runtime import Runtime
 from console.live.scheduler import Scheduler
-from console.management.commands._installing import install_into
+from console.management.commands.install import install_into
 from console.ui.core.clusters import HOST, Cluster, clusters
 from devcluster.server import DevCluster
 from rbac.authorizer import SOURCES

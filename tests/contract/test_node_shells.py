@@ -10,7 +10,7 @@ from pytest_django import Settings
 from console.actions.node_shell import LABEL, MAX_LIFETIME
 from console.kube.gvr import NAMESPACES, NODES, PODS, Key
 from console.kube.runtime import Runtime
-from console.shells.cleanup import delete_leftover_pods, is_leftover
+from console.terminals.shell_pods import delete_leftover_pods, is_leftover
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster, Kubectl
 from tests.contract.grants import Grants, rule, user

@@ -13,9 +13,8 @@ from console.kube.gvr import GVR, NAMESPACES, PODS, Key
 from console.kube.host_runtime import get_runtime
 from console.kube.informer import Informer
 from console.live.mailbox import Mail
-from console.live.pageview import PageView
 from console.live.sharedviews import get_shared_views
-from console.live.view import ClientState
+from console.live.view import ClientState, PageView
 from console.ui.core.access import Access
 from console.ui.core.permissions import Denied
 from console.ui.navigation.page_routes import LivePage, PageRoute, resolve_page

@@ -1,13 +1,12 @@
 """Merging of several logs: an error takes precedence over lines received together with it."""
 
 import asyncio
-from collections.abc import AsyncGenerator
 from typing import cast
 
 import pytest
 
 from console.kube.gvr import PODS
-from console.logs.following import Follower, FollowNote
+from console.logs.following import Emit, Follower, FollowNote
 from console.logs.merged_feed import Feed, feeding
 from console.logs.query import LogQuery
 from console.ui.core.permissions import Denied
@@ -16,8 +15,8 @@ from console.ui.core.permissions import Denied
 class Ending:
     """A log that returns one line and then raises Denied."""
 
-    async def events(self) -> AsyncGenerator[FollowNote, None]:
-        yield FollowNote("a line that nobody may read any more")
+    async def run(self, emit: Emit) -> None:
+        await emit(FollowNote("a line that nobody may read any more"))
         # The reader collects further lines for a moment.
         for _turn in range(5):
             await asyncio.sleep(0)

@@ -9,7 +9,7 @@ import pytest
 
 from console.audit.models import AuditRecord
 from console.kube.gvr import PODS, Key
-from console.logs.selection import LINES_BEFORE
+from console.logs.sources import LINES_BEFORE
 from console.ui.core.links import log_url
 from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION

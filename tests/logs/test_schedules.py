@@ -23,7 +23,7 @@ from console.kube.errors import BadRequest
 from console.kube.gvr import Key
 from console.logs import following, runs
 from console.logs.access import ContainerLog, LogViewer
-from console.logs.following import NEW_POD_RUNS, FollowedLines, Follower, LogPosition
+from console.logs.following import NEW_POD_RUNS, FollowedLines, Follower, FollowNote, LogPosition
 from console.logs.query import LogQuery
 from tests.depth import SEED, number
 
@@ -271,12 +271,14 @@ class Browser:
             self.first = self._container.now(self._container.told).number
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                async for event in follower(self._container, self._query, self._at).events():
-                    if isinstance(event, FollowedLines):
-                        self.lines += [int(line.text) for line, _level in event.lines]
-                        self._at = event.position
-                    else:
-                        self.notes.append(event.text)
+                await follower(self._container, self._query, self._at).run(self._take)
+
+    async def _take(self, event: FollowedLines | FollowNote) -> None:
+        if isinstance(event, FollowedLines):
+            self.lines += [int(line.text) for line, _level in event.lines]
+            self._at = event.position
+        else:
+            self.notes.append(event.text)
 
 
 @pytest.mark.parametrize("seed", range(number(300, 5000)))

@@ -7,7 +7,7 @@ import pytest
 
 from console.kube.gvr import PODS, Key
 from console.kube.runtime import Runtime
-from console.terminals.registry import get_terminals
+from console.terminals.terminal import get_terminals
 from console.ui.core.links import container_startup_url, terminal_url
 from tests.contract.grants import rule
 from tests.contract.pages import Page

@@ -8,8 +8,8 @@ from pytest_django import Settings
 from console.actions import node_shell
 from console.kube.gvr import NODES, PODS, Key
 from console.kube.runtime import Runtime
-from console.shells.cleanup import delete_leftover_pods
-from console.terminals.registry import get_terminals
+from console.terminals.shell_pods import delete_leftover_pods
+from console.terminals.terminal import get_terminals
 from tests.contract.grants import rule
 from tests.contract.test_service_actions import drawn
 from tests.controlplane.waiting import eventually

@@ -4,7 +4,6 @@ import pytest
 
 from console.kube.gvr import PODS, Key
 from console.proxying.address import ProxyBase
-from console.proxying.cross_origin import is_allowed
 from console.proxying.headers import (
     cookies_of,
     local_redirect,
@@ -12,6 +11,7 @@ from console.proxying.headers import (
     response_headers,
     session_cookie,
 )
+from console.proxying.request import is_allowed
 from console.proxying.target import ProxyTarget
 
 LABEL = "0123456789abcdef0123456789abcdef"

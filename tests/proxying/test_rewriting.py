@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.kube.gvr import PODS, Key
-from console.proxying.rewriting import is_rewritten, without_prefixes
+from console.proxying.paths import is_rewritten, without_prefixes
 from console.proxying.target import ProxyTarget
 
 WEB = ProxyTarget(PODS, Key("a", "b"), 80)

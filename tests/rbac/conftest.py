@@ -26,7 +26,7 @@ from console.kube.gvr import WORKSPACES as WORKSPACE_TYPE
 from console.kube.identity import Identity
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
-from console.management.commands._installing import install_into
+from console.management.commands.install import install_into
 from rbac.authorizer import SOURCES, Authorizer
 from rbac.controllers import FACTORIES
 from rbac.grant_index import GrantIndex

@@ -23,7 +23,7 @@ from console.web import server
 from console.web.hardening import harden
 
 #: Time limits that a test may shorten by environment variables.
-SECONDS = ("HEAD_SECONDS", "IDLE_SECONDS", "BODY_SECONDS", "ANSWER_SECONDS")
+SECONDS = ("HEAD_SECONDS", "IDLE_SECONDS", "BODY_SECONDS", "RESPONSE_SECONDS")
 #: Bytes of long responses sent so far.
 sent = 0
 

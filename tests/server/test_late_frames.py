@@ -10,10 +10,10 @@ import pytest
 pytestmark = pytest.mark.programs
 
 SEND = """
-from console.web.server import Socket
+from console.web.server import Websocket
 
-socket = Socket()
-socket.state = Socket.{state}
+socket = Websocket()
+socket.state = Websocket.{state}
 socket.serverSend("late")
 """
 

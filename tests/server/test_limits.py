@@ -32,7 +32,7 @@ QUICK = {
     "HEAD_SECONDS": 0.4,
     "IDLE_SECONDS": 0.4,
     "BODY_SECONDS": 0.4,
-    "ANSWER_SECONDS": 0.4,
+    "RESPONSE_SECONDS": 0.4,
 }
 
 

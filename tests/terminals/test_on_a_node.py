@@ -21,7 +21,7 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.runtime import Runtime
-from console.terminals.registry import get_terminals
+from console.terminals.terminal import get_terminals
 from tests.contract.grants import rule
 from tests.controlplane.waiting import eventually
 from tests.node.node import Obj, RealNode, container

@@ -16,10 +16,9 @@ from console.kube.errors import Unavailable
 from console.kube.gvr import GVR, PODS, Key
 from console.kube.runtime import Runtime
 from console.live.sessionmonitor import get_session_monitor
-from console.shells.cleanup import delete_leftover_pods
-from console.shells.deletion import delete_shell_pod
 from console.streams.stream import StreamRequest
-from console.terminals.registry import get_terminals
+from console.terminals.shell_pods import delete_leftover_pods, delete_shell_pod
+from console.terminals.terminal import get_terminals
 from console.ui.core.clusters import Cluster, clusters
 from console.ui.core.requests import UserSession
 from tests.informers import bring, preloaded

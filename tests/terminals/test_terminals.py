@@ -11,11 +11,14 @@ from console.audit.models import AuditRecord
 from console.kube.gvr import PODS, Key
 from console.live.limits import MAX_MESSAGE
 from console.live.sessionmonitor import get_session_monitor
-from console.terminals import registry
 from console.terminals import terminal as terminals
 from console.terminals.consumer import TerminalConsumer
-from console.terminals.registry import TerminalRegistry, get_terminals
-from console.terminals.terminal import MAX_QUEUED_INPUT, MAX_UNACKNOWLEDGED
+from console.terminals.terminal import (
+    MAX_QUEUED_INPUT,
+    MAX_UNACKNOWLEDGED,
+    TerminalRegistry,
+    get_terminals,
+)
 from console.ui.core.clusters import clusters
 from tests.controlplane.waiting import eventually
 from tests.logs.conftest import POD_PATH, RBAC, World, binding
@@ -462,7 +465,7 @@ async def test_huge_message_closes_the_websocket(world: World, asked: str, kind:
 
 
 async def test_terminals_are_limited_per_account(world: World, monkeypatch: MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "MAX_PER_ACCOUNT", 2)
+    monkeypatch.setattr(terminals, "MAX_PER_ACCOUNT", 2)
     path = terminal_of(world, "many")
     async with typing(Browser(path)) as one, typing(Browser(path)) as two:
         await one.prompt()

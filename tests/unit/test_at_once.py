@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from console.kube.identity import Identity
-from console.views import bulk_runner
+from console.views import bulk
 from rbac import apply, decision_comparison
 from rbac.rules import AccessQuestion
 from tests.rbac.test_comparing import runtime
@@ -44,13 +44,11 @@ async def reviews(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 async def actions(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(
-        bulk_runner, "_result", partial(crowd.come, bulk_runner.BulkResult("web", "done"))
-    )
+    monkeypatch.setattr(bulk, "_result", partial(crowd.come, bulk.BulkResult("web", "done")))
     nothing = cast("Any", None)
-    found = bulk_runner._results(nothing, nothing, nothing, nothing, [nothing] * MANY)
+    found = bulk._results(nothing, nothing, nothing, nothing, [nothing] * MANY)
     assert [result.outcome async for result in found] == ["done"] * MANY
-    return bulk_runner.MAX_CONCURRENT
+    return bulk.MAX_CONCURRENT
 
 
 @pytest.mark.parametrize("do", [writes, reviews, actions])

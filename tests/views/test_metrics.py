@@ -13,10 +13,9 @@ from console.kube.gvr import GVR, PODS
 from console.kube.informer import Informer
 from console.live.counters import Counters
 from console.metrics import families
-from console.metrics.process import resident_bytes
-from console.metrics.requests import RequestMetrics
+from console.metrics.families import RequestMetrics, resident_bytes
 from console.metrics.standalone import MetricsServer
-from console.views.metrics import metrics
+from console.views.health import metrics
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import preloaded
 from tests.kube import generic
@@ -32,9 +31,9 @@ COLD = GVR("apps", "v1", "widgets")
 @pytest.fixture
 def counted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[RequestMetrics]:
     settings.METRICS_TOKEN = TOKEN
-    settings.MIDDLEWARE = ["console.web.request_metrics.CountingMiddleware", *settings.MIDDLEWARE]
+    settings.MIDDLEWARE = ["console.web.middleware.CountingMiddleware", *settings.MIDDLEWARE]
     found = RequestMetrics()
-    monkeypatch.setattr("console.web.request_metrics.requests", found)
+    monkeypatch.setattr("console.web.middleware.requests", found)
     monkeypatch.setattr(families, "requests", found)
     pods = preloaded(PODS, small_world())
     set_host_cluster(StaticRuntime({PODS: pods, COLD: Informer(COLD, generic.decode)}))

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def _pins(settings: Settings) -> None:
-    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.web.pins.PinsMiddleware"]
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.web.middleware.PinsMiddleware"]
     pins.clear_cache()
 
 

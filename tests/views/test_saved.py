@@ -168,7 +168,7 @@ async def test_anonymous_users_cannot_save_views(client_as: ClientAs) -> None:
 
 @pytest.fixture
 def opening(settings: Settings) -> Iterator[None]:
-    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.web.default_view.DefaultViewMiddleware"]
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.web.middleware.DefaultViewMiddleware"]
     yield
     # Query results are cached for seconds, so the rows of a previous test must be dropped.
     service._openings.clear()

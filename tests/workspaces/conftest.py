@@ -18,7 +18,7 @@ from console.kube.credentials import Credentials
 from console.kube.identity import Identity
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
-from console.management.commands._installing import install_into
+from console.management.commands.install import install_into
 from console.ui.core.clusters import clusters
 from rbac.authorizer import SOURCES
 from rbac.controllers import FACTORIES as PROJECTION

@@ -16,7 +16,7 @@ from console.kube.credentials import NoCluster
 from console.kube.host_runtime import get_runtime
 from console.kube.runtime import Runtime
 from console.proxying.application import has_opened_port
-from console.terminals.registry import get_terminals
+from console.terminals.terminal import get_terminals
 from console.web import server
 
 log = logging.getLogger(__name__)

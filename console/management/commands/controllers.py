@@ -3,7 +3,6 @@
 import logging
 import signal
 from threading import Event
-from types import FrameType
 from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
@@ -40,12 +39,8 @@ class Command(BaseCommand):
         except NoCluster as error:
             raise CommandError(str(error)) from error
         stop = Event()
-
-        def ask_to_stop(_signal: int, _frame: FrameType | None) -> None:
-            stop.set()
-
-        signal.signal(signal.SIGINT, ask_to_stop)
-        signal.signal(signal.SIGTERM, ask_to_stop)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda _signal, _frame: stop.set())
         runtime.start()
         set_runtime(runtime)
         runtime.spawn(read_periodically(runtime))

@@ -13,22 +13,50 @@ from typing import Any
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser
 
+from accounts.bootstrap import create_missing
 from accounts.oauth.clients import make_first_client
 from accounts.oauth.options import config_path
+from accounts.signin.passwords import hash_password
 from console.kube import controller
 from console.kube.client import ConsoleClient, Transport
 from console.kube.credentials import Credentials
 from console.kube.errors import Conflict, NotFound
-from console.kube.gvr import WORKSPACE_TEMPLATES
+from console.kube.gvr import (
+    NAMESPACES,
+    USERS,
+    WORKSPACE_QUOTAS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+)
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
-from console.management.commands._cast import create_demo_users
-from console.management.commands._installing import install_into
 from console.management.commands._web import check_static_files, prepare_database, run_web
+from console.management.commands.install import install_into
 from console.ui.core.clusters import HOST
-from devcluster.sample.manifests import workspaces
+from devcluster.sample import workspaces
+from devcluster.sample.manifests import workspaces as workspace_descriptions
 from devcluster.sample.workspaces import MEMBERS
 from devcluster.server import DevCluster, DevClusterError
+
+
+async def create_demo_users(client: ConsoleClient, password: str) -> None:
+    """Create the missing objects; existing ones are not changed. Raise `ApiError`."""
+    for manifest in workspaces.workspaces():
+        workspace = (await create_missing(client, WORKSPACES, manifest))["metadata"]
+        for project in workspaces.WORKSPACES[workspace["name"]]:
+            membership = workspaces.workspace_patch(workspace["name"], workspace["uid"])
+            await client.patch(NAMESPACES, membership, name=project)
+    for gvr, manifests in (
+        (USERS, workspaces.users(await hash_password(password))),
+        (WORKSPACE_ROLES, workspaces.roles()),
+        (WORKSPACE_QUOTAS, workspaces.quotas()),
+        (WORKSPACE_ROLE_BINDINGS, workspaces.bindings()),
+    ):
+        for manifest in manifests:
+            await create_missing(client, gvr, manifest)
+
 
 #: The password is public, so the demo listens on loopback only.
 PASSWORD = "P@88w0rd"  # noqa: S105
@@ -97,7 +125,7 @@ class Command(BaseCommand):
 async def make_workspaces(client: ConsoleClient) -> None:
     """Create the workspaces of the sample projects, if the cluster has the workspace CRD."""
     managers = {place: who for place, role, who in MEMBERS if role == "admin"}
-    for name, description in workspaces().items():
+    for name, description in workspace_descriptions().items():
         notes = {"kubesphere.io/description": description}
         body = {
             "apiVersion": WORKSPACE_TEMPLATES.group_version,

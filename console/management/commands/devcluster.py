@@ -3,7 +3,6 @@
 import signal
 from pathlib import Path
 from threading import Event
-from types import FrameType
 from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
@@ -39,12 +38,8 @@ class Command(BaseCommand):
         **options: Any,
     ) -> None:
         stop = Event()
-
-        def ask_to_stop(_signal: int, _frame: FrameType | None) -> None:
-            stop.set()
-
-        signal.signal(signal.SIGINT, ask_to_stop)
-        signal.signal(signal.SIGTERM, ask_to_stop)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda _signal, _frame: stop.set())
         cluster = DevCluster(data, port, world=world, churn=churn)
         try:
             cluster.start()

@@ -42,7 +42,9 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         runtime.start()
         try:
-            asked, found = runtime.spawn(_examine(runtime, **_chosen(options))).result()
+            count = max(0, options["questions"])
+            examining = _examine(runtime, count=count, seed=options["seed"])
+            asked, found = runtime.spawn(examining).result()
             left = runtime.spawn(kubesphere_findings(runtime)).result()
         except ApiError as error:
             raise CommandError(f"The cluster is not available: {error}") from error
@@ -114,10 +116,6 @@ def unresolvable_host(base: ProxyBase | None) -> str:
     except OSError:
         return host
     return ""
-
-
-def _chosen(options: dict[str, Any]) -> dict[str, int]:
-    return {"count": max(0, options["random_questions"]), "seed": options["seed"]}
 
 
 async def _examine(runtime: Runtime, *, count: int, seed: int) -> tuple[int, list[Disagreement]]:

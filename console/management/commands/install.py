@@ -8,12 +8,42 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
+from accounts.bootstrap import bootstrap
 from console.kube.client import ConsoleClient, Transport
-from console.kube.credentials import Credentials, NoCluster
+from console.kube.credentials import KUBECONFIG_LIFETIME, Credentials, NoCluster
 from console.kube.errors import ApiError, NotFound
-from console.kube.gvr import USERS
-from console.kube.kubeconfig import write_console_kubeconfig
-from console.management.commands._installing import install_into, revoke_old
+from console.kube.gvr import SECRETS, USERS
+from console.kube.kubeconfig import (
+    ISSUER,
+    NAMESPACE,
+    ROLES,
+    service_account,
+    write_console_kubeconfig,
+)
+
+
+async def install_into(client: ConsoleClient, *, admin_password: str) -> dict[str, str]:
+    """Prepare the cluster. Return the issuer's token by role; the issuer requests the other tokens
+    with it.
+
+    Raise `ApiError`, or ValueError for a password that violates the password rules.
+    """
+    await bootstrap(client, admin_password=admin_password)
+    token = await client.request_token(
+        namespace=NAMESPACE, name=service_account(ISSUER), seconds=KUBECONFIG_LIFETIME
+    )
+    return {ISSUER: token}
+
+
+async def revoke_old(client: ConsoleClient) -> None:
+    """Delete the non-expiring tokens that earlier versions stored in Secrets. Any user who could
+    read all Secrets was effectively an administrator. Raise `ApiError`.
+    """
+    for role in ROLES:
+        try:
+            await client.delete(SECRETS, namespace=NAMESPACE, name=service_account(role))
+        except NotFound:
+            continue
 
 
 class Command(BaseCommand):

@@ -49,19 +49,15 @@ async def kind_page(
     if kind is None:
         if word not in words:
             raise Http404
-        return HttpResponseRedirect(_overview_url(cluster.name, namespace))
+        overview = "project_overview" if namespace else "cluster_overview"
+        args = [*filter(None, (cluster.name, namespace))]
+        return HttpResponseRedirect(reverse(overview, args=args))
     if name and kind.view.namespaced is bool(namespace):
         tab = _tab(kind, rest)
         return HttpResponseRedirect(
             detail_url(cluster.name, kind.segment, Key(namespace, name), tab)
         )
     return HttpResponseRedirect(_list_url(request, cluster.name, kind, namespace))
-
-
-def _overview_url(cluster: str, namespace: str) -> str:
-    if namespace:
-        return reverse("project_overview", args=(cluster, namespace))
-    return reverse("cluster_overview", args=(cluster,))
 
 
 def _tab(kind: ResourceKind, rest: str) -> str:

@@ -1,1 +1,0 @@
-"""Delete the pods of closed shells."""
