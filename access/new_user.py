@@ -28,7 +28,7 @@ from accounts.users.directory import trusted_users, wait_for_version
 from accounts.users.reconciler import FINALIZER
 from accounts.users.states import CHANGED_ANNOTATION, Manifest, time_text
 from console.audit.trail import AuditUnavailable, record, request_action
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.errors import ApiError
 from console.kube.gvr import USERS
 from console.kube.host_runtime import get_runtime

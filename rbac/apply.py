@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from console.kube.client import ConsoleClient
+from console.kube.clients import ConsoleClient
 from console.kube.errors import Conflict, NotFound
 from console.kube.gvr import GVR
 from console.kube.store import Entry

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 
-from console.kube.client import Endpoint, UserClient
+from console.kube.clients import UserClient
 from console.kube.clock import SystemClock
 from console.kube.custom_types import CustomTypes
 from console.kube.errors import NotFound
@@ -20,6 +20,7 @@ from console.kube.metrics_server import Lister
 from console.kube.recentdeletions import RecentDeletions
 from console.kube.runtime import Runtime
 from console.kube.throttledreader import Chunks
+from console.kube.transport import Endpoint
 from console.kube.uncached import UNCACHED
 from console.kube.usage import UsageReader
 from tests.informers import preloaded

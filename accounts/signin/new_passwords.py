@@ -29,7 +29,7 @@ from accounts.users.states import (
     patch_user,
     time_text,
 )
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.ui.forms.forms import SecretField
 
 

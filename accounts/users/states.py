@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from accounts.signin.passwords import is_hash
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.gvr import USERS
 
 Manifest = dict[str, Any]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from console.kube.client import ReaderClient
+from console.kube.clients import ReaderClient
 from console.kube.clock import Clock
 from console.kube.custom_types import CustomTypes
 from console.kube.factory import NeverCached, UnknownKind

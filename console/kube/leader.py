@@ -23,11 +23,12 @@ from typing import Any
 
 import msgspec
 
-from console.kube.client import CALL_TIMEOUT, ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.clock import Clock
 from console.kube.errors import ApiError, NotFound, ServerError, Unavailable
 from console.kube.gvr import LEASES
 from console.kube.messages import Message
+from console.kube.transport import CALL_TIMEOUT
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from console.kube.client import ReaderClient
+from console.kube.clients import ReaderClient
 from console.kube.errors import Forbidden, ServerError, Unavailable, error_from_status
 from console.kube.gvr import GVR
 from console.kube.liststream import ListMeta, ListStream

@@ -23,7 +23,7 @@ from typing import Any, Self
 import msgspec
 
 from console.kube.cachewait import wait_until
-from console.kube.client import ReaderClient, Transport
+from console.kube.clients import ReaderClient
 from console.kube.clock import Clock
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
@@ -33,6 +33,7 @@ from console.kube.listwatch import LIST_READ_TIMEOUT, Listing, ListWatch, WatchE
 from console.kube.messages import Message
 from console.kube.recent_events import last_seen
 from console.kube.store import Decode, P
+from console.kube.transport import Transport
 
 LIMIT = 5_000
 #: Seconds after which a watch is restarted, so that the server authorizes it again.

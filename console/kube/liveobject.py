@@ -8,7 +8,7 @@ redacted by `console.kube.uncached`.
 
 import msgspec
 
-from console.kube.client import UserClient
+from console.kube.clients import UserClient
 from console.kube.clock import Clock, SystemClock
 from console.kube.errors import ApiError, Forbidden, NotFound
 from console.kube.gvr import GVR, Key

@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 
 from console.kube.allocator import fix_malloc_thresholds
 from console.kube.cachewait import wait_until
-from console.kube.client import ConsoleClient, Endpoint, ReaderClient, Transport, UserClient
+from console.kube.clients import ConsoleClient, ReaderClient, UserClient
 from console.kube.clock import Clock, SystemClock
 from console.kube.corethread import CoreThread
 from console.kube.credentials import Credentials
@@ -47,6 +47,7 @@ from console.kube.liveobject import LiveObject
 from console.kube.recent_events import RecentEvents
 from console.kube.recentdeletions import RecentDeletions
 from console.kube.scopes import configured_namespaces, is_builtin_cluster_scoped
+from console.kube.transport import Endpoint, Transport
 from console.kube.typewatch import TypeWatch
 from console.kube.uncached import UNCACHED
 from console.kube.usage import UsageReader

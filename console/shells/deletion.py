@@ -6,7 +6,7 @@ from dataclasses import replace
 from django.db import DatabaseError
 
 from console.audit.trail import AuditUnavailable, record
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.errors import ApiError
 from console.kube.gvr import PODS
 from console.streams.stream import StreamRequest

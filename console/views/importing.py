@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from console.audit.trail import AuditUnavailable, record, request_action
 from console.kube.api_discovery import CreatableType, creatable_types
 from console.kube.apply import Manifest
-from console.kube.client import UserClient
+from console.kube.clients import UserClient
 from console.kube.errors import ApiError, NotFound, Unavailable
 from console.kube.gvr import GVR, Key
 from console.ui.core.access import Access

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from console.kube.client import ReaderClient
+from console.kube.clients import ReaderClient
 from console.kube.errors import Forbidden
 from console.kube.factory import NeverCached
 from console.kube.gvr import SECRETS, Key

@@ -12,7 +12,7 @@ another machine (as in `console.kube.leader`).
 
 import msgspec
 
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.clock import Clock
 from console.kube.errors import NotFound, ServerError
 from console.kube.gvr import LEASES

@@ -2,7 +2,7 @@
 
 from accounts.bootstrap import create_missing
 from accounts.signin.passwords import hash_password
-from console.kube.client import ConsoleClient
+from console.kube.clients import ConsoleClient
 from console.kube.gvr import (
     NAMESPACES,
     USERS,

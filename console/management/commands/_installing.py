@@ -1,7 +1,7 @@
 """Shared by `install` and `demo`: prepare a cluster and request the console's token."""
 
 from accounts.bootstrap import bootstrap
-from console.kube.client import ConsoleClient
+from console.kube.clients import ConsoleClient
 from console.kube.credentials import KUBECONFIG_LIFETIME
 from console.kube.errors import NotFound
 from console.kube.gvr import SECRETS

@@ -16,12 +16,13 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 from accounts.oauth.clients import make_first_client
 from accounts.oauth.options import config_path
 from console.kube import controller
-from console.kube.client import ConsoleClient, Transport
+from console.kube.clients import ConsoleClient
 from console.kube.credentials import Credentials
 from console.kube.errors import Conflict, NotFound
 from console.kube.gvr import WORKSPACE_TEMPLATES
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
+from console.kube.transport import Transport
 from console.management.commands._cast import create_demo_users
 from console.management.commands._installing import install_into
 from console.management.commands._web import check_static_files, prepare_database, run_web

@@ -8,11 +8,12 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from console.kube.client import ConsoleClient, Transport
+from console.kube.clients import ConsoleClient
 from console.kube.credentials import Credentials, NoCluster
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import USERS
 from console.kube.kubeconfig import write_console_kubeconfig
+from console.kube.transport import Transport
 from console.management.commands._installing import install_into, revoke_old
 
 
