@@ -17,13 +17,14 @@ from console.audit.trail import AuditUnavailable, record, request_action
 from console.kube.clients import UserClient
 from console.kube.errors import ApiError, NotFound, Unavailable
 from console.kube.gvr import GVR, Key
+from console.kube.names import API_VERSION
 from console.ui.core.access import Access
 from console.ui.core.actions import Delete, Permission
 from console.ui.core.permissions import Denied, Protected
 from console.ui.core.registry import kinds
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
-from console.ui.editing.imports import MOST_OBJECTS, VERSION
+from console.ui.editing.imports import MOST_OBJECTS
 from console.ui.editing.manifest import ManifestProblem
 from console.ui.fragments.empty_states import denied_text
 from console.views import problems
@@ -36,7 +37,7 @@ _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
 class CreatedObjectData(msgspec.Struct, frozen=True, rename="camel"):
     """Created object. The UID is required to not delete another object with the same name."""
 
-    api_version: Annotated[str, msgspec.Meta(max_length=317, pattern=rf"^{VERSION.pattern}\Z")]
+    api_version: Annotated[str, msgspec.Meta(max_length=317, pattern=rf"^{API_VERSION.pattern}\Z")]
     kind: _Name
     name: _Name
     uid: Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
