@@ -26,8 +26,8 @@ from console.kube.projections.common import (
     decoder,
     find_condition,
     pairs_text,
+    valid_time,
 )
-from console.kube.projections.timestamps import valid_time
 from console.kube.projections.workload import (
     NOT_OBSERVED,
     RUNNING,

@@ -5,8 +5,7 @@ from datetime import datetime
 import msgspec
 
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS, USERS
-from console.kube.projections.common import Decoders, Object, decoder
-from console.kube.projections.meta import as_utc
+from console.kube.projections.common import Decoders, Object, as_utc, decoder
 
 
 class User(msgspec.Struct, frozen=True, gc=False):

@@ -19,15 +19,16 @@ from console.kube.gvr import (
 from console.kube.projections.common import (
     Decoders,
     Object,
+    ObjectMeta,
     Present,
     Projection,
+    Reference,
     annotation,
     basics,
     decoder,
     join_reason,
     terminating_or,
 )
-from console.kube.projections.meta import ObjectMeta
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import (
     ALIAS_ANNOTATION,
@@ -110,12 +111,8 @@ class _Template(msgspec.Struct, gc=False):
     spec: _WorkspaceSpec | None = None
 
 
-class _Cluster(msgspec.Struct, gc=False):
-    name: str | None = None
-
-
 class _Placement(msgspec.Struct, gc=False):
-    clusters: tuple[_Cluster, ...] | None = None
+    clusters: tuple[Reference, ...] | None = None
     clusterSelector: Present | None = None
 
 
@@ -145,12 +142,8 @@ class _WorkspaceQuota(Object):
     spec: _QuotaSpec | None = None
 
 
-class _GroupRef(msgspec.Struct, gc=False):
-    name: str | None = None
-
-
 class _GroupBinding(Object):
-    groupRef: _GroupRef | None = None
+    groupRef: Reference | None = None
     users: tuple[str, ...] | None = None
 
 
