@@ -10,7 +10,6 @@ from console.kube.clients import UserClient
 from console.kube.clock import SystemClock
 from console.kube.custom_types import CustomTypes
 from console.kube.errors import NotFound
-from console.kube.event_rates import EventRates
 from console.kube.factory import NeverCached, UnknownKind
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, Key
 from console.kube.identity import Identity
@@ -19,6 +18,7 @@ from console.kube.livelist import LiveList
 from console.kube.metrics_server import Lister
 from console.kube.recentdeletions import RecentDeletions
 from console.kube.runtime import Runtime
+from console.kube.stats import EventRates
 from console.kube.throttledreader import Chunks
 from console.kube.transport import Endpoint
 from console.kube.uncached import UNCACHED

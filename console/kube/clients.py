@@ -375,7 +375,7 @@ class UserClient(ObjectClient):
         """Return the index of kube-apiserver's OpenAPI v3 documents, or the document named
         `document`.
 
-        See `console.kube.openapi`.
+        See `console.kube.api_discovery`.
         """
         path = f"/openapi/v3/{document}" if document else "/openapi/v3"
         return (await self._transport.request("GET", path, headers=self._headers)).body

@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from console.kube.clock import Clock
+from console.kube.clock import Backoff, Clock
 from console.kube.errors import (
     ApiError,
     Gone,
@@ -33,7 +33,6 @@ from console.kube.errors import (
 )
 from console.kube.listwatch import Source, WatchEvent
 from console.kube.messages import Message
-from console.kube.ratelimit import Backoff
 from console.kube.store import UNREADABLE, is_older
 
 log = logging.getLogger(__name__)

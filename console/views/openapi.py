@@ -11,8 +11,8 @@ from django.http import Http404, HttpResponse
 from django.utils.cache import get_conditional_response
 from django.utils.translation import gettext as _
 
+from console.kube.api_discovery import document_hash, document_path, kind_schema
 from console.kube.names import is_dotted_name
-from console.kube.openapi import document_hash, document_path, kind_schema
 from console.ui.core.clusters import Cluster
 from console.ui.core.lru_cache import LruCache
 from console.ui.core.requests import ConsoleRequest

@@ -16,7 +16,6 @@ from console.kube.projections import podspec
 from console.kube.projections.common import (
     Decoders,
     Object,
-    Projection,
     as_utc,
     owner_of,
     owner_uid,
@@ -75,7 +74,7 @@ def _parts_of(raw: msgspec.Raw, pod: str) -> tuple[str, Parts]:
     return intern(spec.nodeName), _parts_pool.intern(parts)
 
 
-class Pod(Projection, frozen=True, gc=False):
+class Pod(msgspec.Struct, frozen=True, gc=False):
     """A pod.
 
     `ready` is the number of ready containers, `restarts` the sum of all containers including
@@ -83,11 +82,19 @@ class Pod(Projection, frozen=True, gc=False):
     the spec's bytes.
     """
 
+    namespace: str
+    name: str
+    uid: str
+    labels: dict[str, str]
+    created: datetime | None
+    deleted: datetime | None
     status: Status
     ready: int
     restarts: int
     last_restart: datetime | None
     ip: str
+    owner: str
+    owner_uid: str
     ended: bool
     spec: int
     node: str
