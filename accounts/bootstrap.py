@@ -29,7 +29,7 @@ from console.kube.gvr import (
     USERS,
     WORKSPACE_TEMPLATES,
 )
-from console.kube.projections.iam import decode_binding
+from console.kube.projections.tenancy import decode_binding
 from rbac.authorizer import PLATFORM_ADMIN
 from rbac.projection import project_global_binding
 

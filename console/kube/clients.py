@@ -22,9 +22,10 @@ import msgspec
 
 from console.kube.errors import (
     Forbidden,
+    InvalidResponse,
     ObjectRecreated,
-    ServerError,
     TooDeep,
+    TooLong,
     error_from_status,
 )
 from console.kube.gvr import GVR, PODS, SERVICE_ACCOUNTS
@@ -41,7 +42,6 @@ from console.kube.transport import (
     abort,
     enlarge_read_buffer,
     no_response,
-    too_long,
 )
 from console.kube.websocket import Websocket
 
@@ -138,6 +138,9 @@ class ObjectClient:
         self._transport = transport
         self._headers = tuple(headers)
 
+    def _recorded(self, audit_id: str) -> list[tuple[str, str]]:
+        return [*self._headers, *([("Audit-ID", audit_id)] if audit_id else ())]
+
     async def _call(
         self,
         method: str,
@@ -155,13 +158,11 @@ class ObjectClient:
         The response's warnings are appended to `warnings`. `stored` requires the object to have
         a uid and a resourceVersion.
         """
-        headers = [*self._headers]
+        headers = self._recorded(audit_id)
         data = None
         if body is not None:
             data = msgspec.json.encode(body)
             headers.append(("Content-Type", content_type))
-        if audit_id:
-            headers.append(("Audit-ID", audit_id))
         answer = await self._transport.request(
             method, path, params=params, headers=headers, body=data
         )
@@ -189,7 +190,7 @@ class ObjectClient:
             if not token:
                 return found
             params["continue"] = str(token)
-        raise too_long()
+        raise TooLong
 
     async def create(
         self,
@@ -430,9 +431,6 @@ class UserClient(ObjectClient):
         finally:
             await socket.close()
 
-    def _recorded(self, audit_id: str) -> list[tuple[str, str]]:
-        return [*self._headers, *([("Audit-ID", audit_id)] if audit_id else ())]
-
     async def _begin(
         self, opened: Callable[[], Coroutine[Any, Any, T]], seconds: float = OPEN_TIMEOUT
     ) -> T:
@@ -588,8 +586,8 @@ def _object(body: bytes, *, stored: bool = False) -> dict[str, Any]:
     return found
 
 
-def _no_object() -> ServerError:
-    return ServerError(502, Message("The response from the Kubernetes API is not an object"))
+def _no_object() -> InvalidResponse:
+    return InvalidResponse(Message("The response from the Kubernetes API is not an object"))
 
 
 class _Token(msgspec.Struct):

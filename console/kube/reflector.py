@@ -26,6 +26,7 @@ from console.kube.clock import Backoff, Clock
 from console.kube.errors import (
     ApiError,
     Gone,
+    InvalidResponse,
     ServerError,
     Unauthorized,
     Unavailable,
@@ -103,10 +104,6 @@ def _version_of(event: WatchEvent) -> str:
         return ""
 
 
-def _not_understood() -> ServerError:
-    return ServerError(502, Message("The response from the Kubernetes API could not be parsed"))
-
-
 class Reflector:
     def __init__(
         self,
@@ -174,7 +171,7 @@ class Reflector:
         except Exception:
             # An unexpected response of a server or proxy must not end this task.
             log.exception("%s: unexpected error", self._name)
-            return await self._failed(_not_understood())
+            return await self._failed(InvalidResponse())
         if not whole:
             self._lost = True
             return _Wait(0.0)
@@ -249,7 +246,7 @@ class Reflector:
         version = listing.metadata.resourceVersion
         if not version:
             # kube-apiserver always sends a version. This is not a complete list.
-            raise _not_understood()
+            raise InvalidResponse
         replacement.commit(version)
         self._resource_version, self._oldest = version, ""
 

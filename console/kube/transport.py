@@ -27,7 +27,8 @@ from yarl import URL
 from console.kube.credentials import Credentials
 from console.kube.errors import (
     ApiError,
-    ServerError,
+    InvalidResponse,
+    TooLong,
     Unauthorized,
     Unavailable,
     UntrustedCertificate,
@@ -383,20 +384,16 @@ class Transport:
 
 
 async def _body(response: aiohttp.ClientResponse) -> bytes:
-    """Return the response body. Raise `ServerError` if it exceeds `MAX_ANSWER`."""
+    """Return the response body. Raise `TooLong` if it exceeds `MAX_ANSWER`."""
     pieces: list[bytes] = []
     size = 0
     async for piece in response.content.iter_any():
         size += len(piece)
         if size > MAX_ANSWER:
             abort(response)
-            raise too_long()
+            raise TooLong
         pieces.append(piece)
     return b"".join(pieces)
-
-
-def too_long() -> ServerError:
-    return ServerError(502, Message("The response from the Kubernetes API is too long"))
 
 
 def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
@@ -457,7 +454,7 @@ async def _error(response: aiohttp.ClientResponse) -> ApiError:
     """Return the `ApiError` for a response with status 300 or above."""
     if response.status < 400:
         why = Message("kube-apiserver returned a redirect, which the console does not follow")
-        return ServerError(502, why)
+        return InvalidResponse(why)
     raw = b""
     async for piece in response.content.iter_any():
         raw += piece
@@ -498,8 +495,8 @@ def no_response(why: str) -> Unavailable:
     return Unavailable(Message("No response from the Kubernetes API: %(why)s", why=why))
 
 
-def _no_websocket() -> ServerError:
-    return ServerError(502, Message("The response from the Kubernetes API is not a WebSocket"))
+def _no_websocket() -> InvalidResponse:
+    return InvalidResponse(Message("The response from the Kubernetes API is not a WebSocket"))
 
 
 def _failure(error: BaseException) -> Unavailable:

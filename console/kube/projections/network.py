@@ -162,12 +162,12 @@ def _external(spec: _ServiceSpec, balancer: _LoadBalancer) -> tuple[str, ...]:
     """
     if spec.type == "ExternalName":
         return (spec.externalName,) if spec.externalName else ()
-    assigned = balancer.addresses if spec.type == "_LoadBalancer" else ()
+    assigned = balancer.addresses if spec.type == "LoadBalancer" else ()
     return (*assigned, *(spec.externalIPs or ()))
 
 
 def _service_status(spec: _ServiceSpec, balancer: _LoadBalancer) -> Status:
-    if spec.type != "_LoadBalancer":
+    if spec.type != "LoadBalancer":
         return _ACTIVE
     for ingress in balancer.ingress or ():
         for port in ingress.ports or ():
