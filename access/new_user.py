@@ -29,7 +29,7 @@ from accounts.users.reconciler import FINALIZER
 from accounts.users.states import CHANGED_ANNOTATION, time_text
 from console.audit.trail import AuditUnavailable, record, request_action
 from console.kube.apply import Manifest
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.errors import ApiError
 from console.kube.gvr import USERS
 from console.kube.host_runtime import get_runtime

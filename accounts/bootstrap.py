@@ -30,7 +30,7 @@ from console.kube.gvr import (
     USERS,
     WORKSPACE_TEMPLATES,
 )
-from console.kube.projections.iam import decode_binding
+from console.kube.projections.tenancy import decode_binding
 from rbac.authorizer import PLATFORM_ADMIN
 from rbac.projection import LABELS, project_global_binding
 

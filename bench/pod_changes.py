@@ -13,11 +13,12 @@ from contextlib import suppress
 
 from bench.podspec import Pod
 from bench.podstatus import status_of
-from console.kube.client import ConsoleClient, Transport
+from console.kube.clients import ConsoleClient
 from console.kube.credentials import Credentials
 from console.kube.errors import Unavailable
 from console.kube.gvr import PODS
 from console.kube.kubeconfig import CONSOLE
+from console.kube.transport import Transport
 
 _NAMESPACE = "default"
 _TURNOVER = 10

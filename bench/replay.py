@@ -10,7 +10,7 @@ from typing import Any
 from bench.cluster import LoadedControlPlane
 from bench.recording import Recording, record
 from bench.result import Result
-from console.kube.client import ReaderClient
+from console.kube.clients import ReaderClient
 from console.kube.gvr import GVR, PODS, Key
 from console.kube.informer import Informer
 from console.kube.listwatch import ListWatch

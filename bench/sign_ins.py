@@ -20,10 +20,11 @@ from bench.cluster import LoadedControlPlane
 from bench.result import Result, percentile
 from bench.timing import HEADER
 from bench.webconsole import WebConsole
-from console.kube.client import ConsoleClient, Transport
+from console.kube.clients import ConsoleClient
 from console.kube.credentials import Credentials
 from console.kube.gvr import USERS
 from console.kube.kubeconfig import CONSOLE
+from console.kube.transport import Transport
 from tests.controlplane.build import Report
 
 AT_ONCE = 50

@@ -21,10 +21,11 @@ from accounts.signin.passwords import hash_password
 from bench import expiring_watch, tenant
 from bench.expiring_watch import Relist
 from bench.timing import VARIABLE, Timing
-from console.kube.client import ConsoleClient, Transport
+from console.kube.clients import ConsoleClient
 from console.kube.credentials import Credentials
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, USERS
 from console.kube.kubeconfig import CONSOLE
+from console.kube.transport import Transport
 
 _ROOT = Path(__file__).resolve().parents[1]
 _READY_SECONDS = 120.0

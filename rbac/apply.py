@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from console.kube.apply import Manifest
-from console.kube.client import ConsoleClient
+from console.kube.clients import ConsoleClient
 from console.kube.errors import Conflict, NotFound
 from console.kube.gvr import GVR
 from console.kube.store import Entry

@@ -10,10 +10,9 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from console.kube.errors import ServerError
+from console.kube.errors import InvalidResponse
 from console.kube.gvr import GVR, NAMESPACES, USERS
 from console.kube.identity import Identity
-from console.kube.messages import Message
 from console.kube.runtime import Runtime
 from rbac.authorizer import Authorizer
 from rbac.memberships import usable_identity
@@ -105,5 +104,5 @@ async def _review(runtime: Runtime, identity: Identity, asked: AccessQuestion) -
     answer = await runtime.as_user(identity).create(REVIEWS, body, stored=False)
     status = answer.get("status")
     if not isinstance(status, dict) or not isinstance(status.get("allowed"), bool):
-        raise ServerError(502, Message("The response from the Kubernetes API could not be parsed"))
+        raise InvalidResponse
     return bool(status["allowed"])

@@ -8,7 +8,7 @@ import logging
 from datetime import UTC, datetime
 from typing import Any
 
-from console.kube.client import ConsoleClient
+from console.kube.clients import ConsoleClient
 from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import EVENTS
 

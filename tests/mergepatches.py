@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from console.kube.client import MERGE_PATCH, ObjectClient
+from console.kube.clients import MERGE_PATCH, ObjectClient
 
 
 def check_lists(body: Any) -> None:

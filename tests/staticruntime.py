@@ -6,11 +6,10 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 
-from console.kube.client import Endpoint, UserClient
+from console.kube.clients import UserClient
 from console.kube.clock import SystemClock
 from console.kube.custom_types import CustomTypes
 from console.kube.errors import NotFound
-from console.kube.event_rates import EventRates
 from console.kube.factory import NeverCached, UnknownKind
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, Key
 from console.kube.identity import Identity
@@ -19,7 +18,9 @@ from console.kube.livelist import LiveList
 from console.kube.metrics_server import Lister
 from console.kube.recentdeletions import RecentDeletions
 from console.kube.runtime import Runtime
+from console.kube.stats import EventRates
 from console.kube.throttledreader import Chunks
+from console.kube.transport import Endpoint
 from console.kube.uncached import UNCACHED
 from console.kube.usage import UsageReader
 from tests.informers import preloaded

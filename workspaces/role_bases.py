@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from console.kube.controller import NotSynced
 from console.kube.factory import UnknownKind
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, ROLE_BASES
-from console.kube.projections.rolebases import RoleBase
+from console.kube.projections.roles import RoleBase
 from console.kube.runtime import Runtime
 from console.kube.store import Entry, Store
 from rbac.rules import Rule, Rules, parse_rules, rules_to_json

@@ -29,7 +29,7 @@ from access.roles.lookup import (
 from access.roles.tree import permission_tree, titles
 from access.roles.undo_change import store_undo, without_server_fields
 from access.roles.writing import Escalation, Manifest, require_held, write
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import Key
 from console.kube.host_runtime import get_runtime

@@ -1,6 +1,5 @@
 """Form for a role: name, texts, templates, and additional rules."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.kube.names import is_dns_subdomain
 from console.ui.core.text import escape_invisible
 from console.ui.editing.yaml_text import plain_yaml, read_yaml
 from console.ui.forms.forms import ConsoleForm, TextField
@@ -22,7 +22,6 @@ from rbac.templates import rules_of, with_dependencies
 MAX_NAME, MAX_RULES = 63, 16_384
 #: Maximum length of a uid or version. Those of Kubernetes have at most 36 characters.
 MAX_ID = 128
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 
 class _RulesField(forms.CharField):
@@ -93,7 +92,7 @@ class RoleForm(ConsoleForm):
     def clean_name(self) -> str:
         typed = self.cleaned_data["name"]
         name = f"{self._before}{typed}"
-        if "preview" in self.data or (typed and len(name) <= MAX_NAME and _NAME.fullmatch(name)):
+        if "preview" in self.data or (typed and is_dns_subdomain(name, MAX_NAME)):
             return name
         text = _("Use lowercase letters, digits, - and . only, at most %(max)s characters.")
         raise ValidationError(text % {"max": MAX_NAME - len(self._before)})

@@ -20,12 +20,13 @@ from access.roles.lookup import (
 from access.roles.undo_change import store_undo, without_server_fields
 from access.roles.writing import Escalation, Manifest, require_bindable, write
 from accounts.users.directory import users
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import GVR, ROLE_BINDINGS, USERS, Key
 from console.kube.host_runtime import get_runtime
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.indexes import indexes_of
+from console.kube.names import is_dotted_name, is_label_name
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.ui.core.permissions import Denied, Refused
 from console.ui.core.requests import ConsoleRequest
@@ -42,9 +43,8 @@ from rbac.projection import RBAC
 from rbac.rule_descriptions import describe_rule
 
 USER_REF, GROUP_REF = "iam.kubesphere.io/user-ref", "iam.kubesphere.io/group-ref"
-#: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
-_LABEL = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,200}[a-z0-9])?")
+#: Maximum length of a binding's name that contains the subject unchanged.
+_LONGEST_NAME = 202
 
 
 @page("POST")
@@ -210,7 +210,7 @@ def _name_of_binding(place: RoleScope, kind: str, subject: str, role: str) -> st
     """Return the name of the binding. In a workspace, it matches the name that the workspace pages
     use, so that kube-apiserver allows only one binding per subject.
     """
-    if place.workspace and _NAME.fullmatch(subject):
+    if place.workspace and is_dotted_name(subject, _LONGEST_NAME):
         named = member_name if kind == "User" else department_name
         return named(place.workspace, subject)
     return binding_name(kind, subject, role)
@@ -221,7 +221,7 @@ def binding_name(kind: str, subject: str, role: str) -> str:
     name.
     """
     name = f"{subject}-{role}"
-    if kind == "User" and _NAME.fullmatch(name):
+    if kind == "User" and is_dotted_name(name, _LONGEST_NAME):
         return name
     stem = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.")[:180] or "role"
     digest = hashlib.sha256(f"{kind} {subject} {role}".encode()).hexdigest()[:8]
@@ -230,7 +230,7 @@ def binding_name(kind: str, subject: str, role: str) -> str:
 
 def _labels(place: RoleScope, kind: str, subject: str) -> dict[str, str]:
     labels = {WORKSPACE_LABEL: place.workspace} if place.workspace else {}
-    if _LABEL.fullmatch(subject):
+    if is_label_name(subject):
         labels[USER_REF if kind == "User" else GROUP_REF] = subject
     return labels
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from access.roles.lookup import ScopedRole, informer_of, list_url, role_url
 from access.roles.writing import Escalation, Manifest, require_bindable, require_held, write
 from accounts.time import now
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.gvr import GVR, Key
 from console.ui.core.requests import ConsoleRequest
 from console.views.errors import error_page

@@ -14,7 +14,7 @@ from typing import Any
 from access.roles.lookup import informer_of, is_allowed_by_role, is_allowed_natively
 from console.audit.trail import record, request_action
 from console.kube.cachewait import wait_for_cache
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.gvr import GVR, Key
 from console.kube.host_runtime import get_runtime
 from console.ui.core.permissions import Denied

@@ -1,6 +1,5 @@
 """Forms for creating and editing users."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,12 +14,12 @@ from accounts.myaccount.profile import is_address
 from accounts.signin.new_passwords import NewPasswordField, new_password_problem
 from accounts.users.directory import has_email, trusted_users
 from console.kube.gvr import Key
+from console.kube.names import is_dns_subdomain
 from console.kube.projections import User
 from console.ui.forms.forms import CheckField, ConsoleForm, TextField
 
 #: Maximum name length. Names are used as label values, which are shorter than object names.
 MAX_NAME = 63
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _PROFILE = ("email", "displayName", "description")
 
 
@@ -102,7 +101,7 @@ class NewUserForm(PasswordForm, ProfileForm):
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
-        if len(name) > MAX_NAME or not _NAME.fullmatch(name):
+        if not is_dns_subdomain(name, MAX_NAME):
             raise ValidationError(_name_rule())
         if trusted_users().store.get(Key("", name)) is not None:
             raise ValidationError(_("A user with this name already exists."))

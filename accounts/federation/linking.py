@@ -27,6 +27,7 @@ from console.kube.gvr import (
 )
 from console.kube.host_runtime import get_runtime
 from console.kube.indexes import indexes_of
+from console.kube.names import is_dotted_name, is_label_name
 from console.kube.projections import User
 from rbac.levels import subjects_in
 from rbac.memberships import bindings_of
@@ -34,7 +35,6 @@ from rbac.memberships import bindings_of
 PROVIDER_LABEL = "iam.kubesphere.io/identify-provider"
 SUBJECT_LABEL = "iam.kubesphere.io/origin-uid"
 
-_LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _HASHED = "sha256."
 MAX_NAME, MAX_EMAIL = 63, 254
 _SURE = (CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS, GLOBAL_ROLE_BINDINGS)
@@ -43,7 +43,6 @@ _PERHAPS = (WORKSPACE_ROLE_BINDINGS, GROUP_BINDINGS)
 #: Timeout in seconds for caching the bindings.
 ARRIVE = 10.0
 
-_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?")
 _OTHERS = re.compile(r"[^a-z0-9.-]+")
 
 
@@ -64,7 +63,7 @@ class NameOrEmailTaken(Exception):
 
 
 def subject_label(subject: str) -> str:
-    if _LABEL.fullmatch(subject) and not subject.startswith(_HASHED):
+    if is_label_name(subject) and not subject.startswith(_HASHED):
         return subject
     # Truncate the hash to the maximum label length, which leaves 224 bits.
     return _HASHED + hashlib.sha256(subject.encode()).hexdigest()[:56]
@@ -193,4 +192,4 @@ def _has_rights(name: str) -> bool:
 
 
 def _is_name(text: str) -> bool:
-    return _NAME.fullmatch(text) is not None and ".." not in text
+    return is_dotted_name(text, MAX_NAME) and ".." not in text

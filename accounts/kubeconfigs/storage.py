@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from console.encryption import DecryptionError, decrypt, encrypt
 from console.kube.apply import Manifest
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.errors import NotFound
 from console.kube.gvr import SECRETS
 from rbac.projection import LABELS

@@ -19,13 +19,13 @@ from accounts.kubeconfigs.storage import KubeconfigStore, StoredKubeconfig
 from accounts.myaccount.own_user import own_name, own_user
 from accounts.time import now
 from console.audit.trail import record_request
-from console.kube.client import Endpoint
 from console.kube.errors import ApiError
 from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, USERS
 from console.kube.host_runtime import get_runtime
 from console.kube.projections import User
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
+from console.kube.transport import Endpoint
 from console.ui.core.requests import ConsoleRequest
 from console.views.page import page
 from rbac.memberships import usable_identity

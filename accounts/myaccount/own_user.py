@@ -13,7 +13,7 @@ from accounts.time import now
 from accounts.users.directory import trusted_users, wait_for_version
 from console.audit.trail import record_request
 from console.kube.apply import Manifest
-from console.kube.client import ConsoleClient
+from console.kube.clients import ConsoleClient
 from console.kube.errors import ChangedConcurrently, Conflict, NotFound
 from console.kube.gvr import USERS, Key
 from console.kube.host_runtime import get_runtime

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from console.kube.client import ConsoleClient
+from console.kube.clients import ConsoleClient
 from console.kube.clock import Clock
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import CONFIG_MAPS

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from console.audit.client_address import client_address, parse_address
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.errors import ApiError
 from console.kube.factory import NeverCached, UnknownKind
 from console.kube.gvr import LOGIN_RECORDS

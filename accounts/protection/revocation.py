@@ -19,7 +19,7 @@ from accounts.oauth import grants
 from accounts.oauth.options import options
 from accounts.protection import attempts, browser_sessions
 from console.drafts.store import delete_all_of
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.clock import Clock
 from console.kube.controller import DependencyUnavailable, Request, Result
 from console.kube.errors import ApiError

@@ -12,7 +12,6 @@ are no providers.
 import base64
 import binascii
 import logging
-import re
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -30,6 +29,7 @@ from accounts.oauth.options import config_path, options
 from accounts.providers import base
 from accounts.providers.base import Provider
 from console.kube.host_runtime import get_runtime
+from console.kube.names import is_label_name
 
 MAX_TEXT = 4096
 #: Maximum size of CA certificates.
@@ -37,9 +37,6 @@ MAX_PEM = 256 * 1024
 log = logging.getLogger(__name__)
 
 AUTO, LOOKUP, MIXED = "auto", "lookup", "mixed"
-
-#: Names must be valid label values and URL segments.
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 
 
 # Strict parsing of the `provider` section of an entry in `identityProviders`.
@@ -293,7 +290,8 @@ def _read_entry(raw: Any) -> Entry:
     if not isinstance(raw, dict) or not isinstance(raw.get("provider"), dict):
         raise ValueError("an identity provider must have a name, a type and a provider")
     name = raw.get("name")
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    # Names are used as label values and URL segments.
+    if not isinstance(name, str) or not is_label_name(name):
         raise ValueError("the name must consist of up to 63 letters, digits, '.', '_' and '-'")
     mapping = raw.get("mappingMethod") or AUTO
     if mapping not in (AUTO, LOOKUP, MIXED):

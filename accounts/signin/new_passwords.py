@@ -29,7 +29,7 @@ from accounts.users.states import (
     time_text,
 )
 from console.kube.apply import Manifest
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.ui.forms.forms import SecretField
 
 

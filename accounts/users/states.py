@@ -7,7 +7,7 @@ from typing import Any
 
 from accounts.signin.passwords import is_hash
 from console.kube.apply import Manifest
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.gvr import USERS
 
 ACTIVE, DISABLED, LOCKED = "Active", "Disabled", "AuthLimitExceeded"

@@ -2,7 +2,6 @@
 https://kubernetes.io/docs/concepts/services-networking/ingress/
 """
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,7 +12,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import SERVICES
+from console.kube.gvr import LONGEST_NAME, SERVICES
+from console.kube.names import is_dns_subdomain
 from console.ui.core.manifests import mapping, mappings_at
 from console.ui.core.subject import Subject
 from console.ui.details.relations.visible_type import VisibleType
@@ -23,9 +23,6 @@ from console.ui.forms.row_forms import MOST, FormRows, SubmittedRow
 from console.ui.forms.spec_forms import EditSpec, SpecForm
 
 PATH_TYPES = ("Prefix", "Exact", "ImplementationSpecific")
-_HOST = re.compile(
-    r"(?=.{1,253}\Z)(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
-)
 _LONGEST_PATH = 1024
 #: ID of the datalist with service names.
 SERVICE_NAMES = "service-names"
@@ -64,7 +61,7 @@ class HostsField(TextField):
 
 def check_host(host: str) -> None:
     """Raise `ValidationError` if `host` is not a valid host name or wildcard."""
-    if not _HOST.fullmatch(host):
+    if len(host) > LONGEST_NAME or not is_dns_subdomain(host.removeprefix("*.")):
         text = _(
             "“%(host)s” is not a valid host name. Use lowercase letters, digits, “-”, and “.”."
         )

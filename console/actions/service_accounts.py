@@ -18,8 +18,8 @@ from django.utils.translation import gettext_lazy
 from console.actions.creation import LONGEST, new_name
 from console.kube.errors import ChangedConcurrently, Conflict, NotFound
 from console.kube.gvr import ROLE_BINDINGS, ROLES, SERVICE_ACCOUNTS, Key
+from console.kube.names import is_label_value
 from console.kube.projections.config import ROLE_ANNOTATION
-from console.kube.selectors import is_label_value
 from console.kube.store import Entry
 from console.ui.core.action_texts import kubectl, kubectl_create, kubectl_patch, quoted
 from console.ui.core.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission

@@ -2,7 +2,6 @@
 https://kubernetes.io/docs/concepts/services-networking/service/
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -13,6 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.kube.names import is_dns_label
 from console.kube.store import Entry
 from console.ui.core.labels import label_problem
 from console.ui.core.manifests import mapping, mappings_at
@@ -28,7 +28,6 @@ AFFINITIES: Mapping[str, str | Promise] = {
     "None": gettext_lazy("None: any pod"),
     "ClientIP": gettext_lazy("Same pod for each client IP address (ClientIP)"),
 }
-_NAME = re.compile(r"(?=.{1,63}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 #: The fields of a port that the form shows, with their types.
 _SHOWN: Mapping[str, type | tuple[type, ...]] = {
     "name": str,
@@ -41,7 +40,7 @@ _SHOWN: Mapping[str, type | tuple[type, ...]] = {
 class PortNameField(TextField):
     def clean(self, value: Any) -> str:
         found = str(super().clean(value))
-        if found and not _NAME.fullmatch(found):
+        if found and not is_dns_label(found):
             raise ValidationError(_("Use up to 63 lowercase letters, digits, and “-”."))
         return found
 

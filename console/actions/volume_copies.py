@@ -21,7 +21,7 @@ from console.kube.gvr import (
     VOLUME_SNAPSHOTS,
     Key,
 )
-from console.kube.projections.claims import PROVISIONER_ANNOTATION
+from console.kube.projections.storage import PROVISIONER_ANNOTATION
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.core.access import Access

@@ -18,7 +18,7 @@ from console.audit.trail import AuditAction as Recorded
 from console.audit.trail import AuditUnavailable, record
 from console.draining.plan import Disposition, NodePod, node_pod_of
 from console.draining.results import EndReason, PodResult, PodStep, encode_results
-from console.kube.client import UserClient
+from console.kube.clients import UserClient
 from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, TooManyRequests
 from console.kube.gvr import NODES, PODS, Key
 from console.kube.messages import Message

@@ -19,7 +19,7 @@ from console.actions.workloads.rollouts import Restart
 from console.actions.workloads.strategies import EditDaemonSetStrategy
 from console.actions.workloads.volumes import EditVolumes
 from console.kube.gvr import CONTROLLER_REVISIONS, DAEMON_SETS, PODS
-from console.kube.projections.daemonset import DaemonSet
+from console.kube.projections.apps import DaemonSet
 from console.ui.core.container_actions import ShowLogs
 from console.ui.core.deleting import DeleteOwner
 from console.ui.core.kind import Nav, Scope

@@ -21,7 +21,7 @@ from console.actions.workloads.scaling import Scale
 from console.actions.workloads.strategies import EditDeploymentStrategy
 from console.actions.workloads.volumes import EditVolumes
 from console.kube.gvr import DEPLOYMENTS, REPLICA_SETS
-from console.kube.projections.deployment import Deployment
+from console.kube.projections.apps import Deployment
 from console.ui.core.container_actions import ShowLogs
 from console.ui.core.deleting import DeleteOwner
 from console.ui.core.kind import Nav, Scope

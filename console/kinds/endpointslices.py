@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import ENDPOINT_SLICES, SERVICES, Key
-from console.kube.projections.services import EndpointSlice
+from console.kube.projections.network import EndpointSlice
 from console.kube.status import Severity
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS
-from console.kube.projections.iam import GlobalRoleBinding
+from console.kube.projections.tenancy import GlobalRoleBinding
 from console.kube.store import Entry
 from console.ui.core.action_texts import Fact
 from console.ui.core.actions import Delete

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 from console.actions.volume_copies import Clone, TakeSnapshot
 from console.actions.volume_expansion import Expand
 from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES, Key
-from console.kube.projections.claims import PersistentVolumeClaim
+from console.kube.projections.storage import PersistentVolumeClaim
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.ui.core.access import Access

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy
 
 from console.actions.workloads.base import OF_PODS, READY, TEMPLATE, WorkloadKind
 from console.kube.gvr import PODS, REPLICA_SETS
-from console.kube.projections.replicaset import ReplicaSet
+from console.kube.projections.apps import ReplicaSet
 from console.kube.store import Entry
 from console.ui.core.container_actions import ShowLogs
 from console.ui.core.deleting import DeleteOwner

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import ROLE_BASES
-from console.kube.projections.rolebases import RoleBase
+from console.kube.projections.roles import RoleBase
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn

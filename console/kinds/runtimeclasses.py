@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.projections.runtimeclass import RUNTIME_CLASSES, RuntimeClass
+from console.kube.projections.node import RUNTIME_CLASSES, RuntimeClass
 from console.kube.store import Entry
 from console.ui.core.action_texts import Fact
 from console.ui.core.actions import Delete

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 from console.actions.external_access import ExternalAccess
 from console.actions.services import EditService
 from console.kube.gvr import ENDPOINT_SLICES, SERVICES
-from console.kube.projections.services import Service
+from console.kube.projections.network import Service
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.proxying.actions import OpenPort

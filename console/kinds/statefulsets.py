@@ -25,7 +25,7 @@ from console.actions.workloads.scaling import Scale
 from console.actions.workloads.strategies import EditStatefulSetStrategy
 from console.actions.workloads.volumes import EditVolumes
 from console.kube.gvr import CONTROLLER_REVISIONS, PODS, SERVICES, STATEFUL_SETS, Key
-from console.kube.projections.statefulset import StatefulSet
+from console.kube.projections.apps import StatefulSet
 from console.kube.store import Entry
 from console.ui.core.action_texts import Fact, owner_fact, pods_fact, ready_fact, status_fact
 from console.ui.core.container_actions import ShowLogs

@@ -11,7 +11,7 @@ from accounts.admin.actions import USER_ACTIONS, OtherUserAction
 from accounts.admin.authority import may_create
 from accounts.admin.views import user_url
 from console.kube.gvr import USERS, Key
-from console.kube.projections.iam import User
+from console.kube.projections.tenancy import User
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.ui.core.access import Access

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import VOLUME_SNAPSHOT_CLASSES
-from console.kube.projections.snapshots import VolumeSnapshotClass
+from console.kube.projections.storage import VolumeSnapshotClass
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register

@@ -13,7 +13,7 @@ from console.kube.gvr import (
     VOLUME_SNAPSHOTS,
     Key,
 )
-from console.kube.projections.snapshots import VolumeSnapshotContent
+from console.kube.projections.storage import VolumeSnapshotContent
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.core.action_texts import Fact

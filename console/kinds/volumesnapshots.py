@@ -14,7 +14,7 @@ from console.kube.gvr import (
     VOLUME_SNAPSHOTS,
     Key,
 )
-from console.kube.projections.snapshots import VolumeSnapshot
+from console.kube.projections.storage import VolumeSnapshot
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.core.action_texts import Fact

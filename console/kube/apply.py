@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from console.kube.client import APPLY_PATCH, FIELD_MANAGER, MERGE_PATCH, ObjectClient
+from console.kube.clients import APPLY_PATCH, FIELD_MANAGER, MERGE_PATCH, ObjectClient
 from console.kube.gvr import GVR, Key
 from console.kube.managedfields import (
     NOTHING,

@@ -35,66 +35,56 @@ class CustomType:
     preferred: bool
 
 
-class _Known(Derived[Definition]):
-    """The types of each definition. Read it within `current`."""
+class CustomTypes(Derived[Definition]):
+    """The defined types. `informer` is the informer of CustomResourceDefinitions."""
+
+    def __init__(self, informer: Informer[Any]) -> None:
+        super().__init__(informer.store)
+        # The base class has only a weak reference.
+        self._kept = informer.store
 
     def _rebuild(self, entries: Mapping[Key, Entry[Definition]]) -> None:
-        self.by_gvr: dict[GVR, CustomType] = {}
-        self.preferred: dict[tuple[str, str], CustomType] = {}
-        self.in_order: tuple[CustomType, ...] | None = None
+        self._by_gvr: dict[GVR, CustomType] = {}
+        self._preferred: dict[tuple[str, str], CustomType] = {}
+        self._in_order: tuple[CustomType, ...] | None = None
         self._of: dict[Key, tuple[GVR, ...]] = {}
         for key, entry in entries.items():
             self._apply(key, entry)
 
     def _apply(self, key: Key, entry: Entry[Definition] | None) -> None:
-        self.in_order = None
+        self._in_order = None
         for gvr in self._of.pop(key, ()):
-            self.by_gvr.pop(gvr, None)
-            self.preferred.pop((gvr.group, gvr.resource), None)
+            self._by_gvr.pop(gvr, None)
+            self._preferred.pop((gvr.group, gvr.resource), None)
         if entry is not None:
             found = {item.gvr: item for item in _types(entry.projection)}
-            self.by_gvr.update(found)
+            self._by_gvr.update(found)
             for gvr, item in found.items():
                 if item.preferred:
-                    self.preferred[gvr.group, gvr.resource] = item
+                    self._preferred[gvr.group, gvr.resource] = item
             self._of[key] = tuple(found)
-
-    def of(self, key: Key) -> tuple[CustomType, ...]:
-        return tuple(self.by_gvr[gvr] for gvr in self._of.get(key, ()))
-
-    def sorted(self) -> tuple[CustomType, ...]:
-        if self.in_order is None:
-            self.in_order = tuple(sorted(self.by_gvr.values(), key=lambda item: item.gvr))
-        return self.in_order
-
-
-class CustomTypes:
-    """The defined types. `informer` is the informer of CustomResourceDefinitions."""
-
-    def __init__(self, informer: Informer[Any]) -> None:
-        # Keep a strong reference: `_Known` only holds a weak one.
-        self._store = informer.store
-        self._known = _Known(informer.store)
 
     def get(self, gvr: GVR) -> CustomType | None:
         """Return the type if it is defined, established, and served in this version."""
-        with self._known.current():
-            return self._known.by_gvr.get(gvr)
+        with self.current():
+            return self._by_gvr.get(gvr)
 
     def find(self, group: str, resource: str) -> CustomType | None:
         """Return the preferred version of a type."""
-        with self._known.current():
-            return self._known.preferred.get((group, resource))
+        with self.current():
+            return self._preferred.get((group, resource))
 
     def of(self, key: Key) -> tuple[CustomType, ...]:
         """Return the served versions of the type that the definition `key` defines."""
-        with self._known.current():
-            return self._known.of(key)
+        with self.current():
+            return tuple(self._by_gvr[gvr] for gvr in self._of.get(key, ()))
 
     def __iter__(self) -> Iterator[CustomType]:
         """Iterate over all served versions of all established types, sorted by name."""
-        with self._known.current():
-            return iter(self._known.sorted())
+        with self.current():
+            if self._in_order is None:
+                self._in_order = tuple(sorted(self._by_gvr.values(), key=lambda item: item.gvr))
+            return iter(self._in_order)
 
 
 def definition_of(key: Key) -> tuple[str, str]:

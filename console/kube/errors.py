@@ -122,11 +122,28 @@ class ServerError(ApiError):
     default_reason = "InternalError"
 
 
-class TooDeep(ServerError):
+class InvalidResponse(ServerError):
+    """Raised by the console: the response is not one of the Kubernetes API."""
+
+    def __init__(
+        self,
+        message: str = Message("The response from the Kubernetes API could not be parsed"),  # noqa: B008
+    ) -> None:
+        super().__init__(502, message)
+
+
+class TooLong(InvalidResponse):
+    """Raised by the console: the response exceeds a size limit."""
+
+    def __init__(self) -> None:
+        super().__init__(Message("The response from the Kubernetes API is too long"))
+
+
+class TooDeep(InvalidResponse):
     """Raised by the console: the object in the response is nested too deeply to decode."""
 
     def __init__(self) -> None:
-        super().__init__(502, Message("The response from the Kubernetes API is nested too deeply"))
+        super().__init__(Message("The response from the Kubernetes API is nested too deeply"))
 
     @property
     def page_code(self) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any
 
-from console.kube.client import ReaderClient
+from console.kube.clients import ReaderClient
 from console.kube.clock import Clock
 from console.kube.errors import ApiError
 from console.kube.informer import Informer

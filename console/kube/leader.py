@@ -23,11 +23,12 @@ from typing import Any
 
 import msgspec
 
-from console.kube.client import CALL_TIMEOUT, ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.clock import Clock
-from console.kube.errors import ApiError, NotFound, ServerError, Unavailable
+from console.kube.errors import ApiError, InvalidResponse, NotFound, Unavailable
 from console.kube.gvr import LEASES
 from console.kube.messages import Message
+from console.kube.transport import CALL_TIMEOUT
 
 log = logging.getLogger(__name__)
 
@@ -62,8 +63,8 @@ def _read(lease: Manifest) -> _Lease:
     try:
         return msgspec.convert({**lease, "spec": lease.get("spec") or {}}, _Lease)
     except msgspec.ValidationError as error:
-        raise ServerError(
-            502, Message("The response from the Kubernetes API is not a Lease")
+        raise InvalidResponse(
+            Message("The response from the Kubernetes API is not a Lease")
         ) from error
 
 

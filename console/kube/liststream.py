@@ -15,9 +15,8 @@ from collections.abc import AsyncIterator
 
 import msgspec
 
-from console.kube.errors import ServerError
+from console.kube.errors import TooLong
 from console.kube.json_scan import end_of_array, split_objects
-from console.kube.messages import Message
 
 #: Bytes to collect before a cut is tried.
 BATCH = 1024 * 1024
@@ -45,7 +44,7 @@ _array = msgspec.json.Decoder(list[msgspec.Raw])
 class ListStream:
     """Iterate once over batches of objects. `metadata` is set when the iteration has ended.
 
-    Raise `msgspec.DecodeError` if the response is truncated, `ServerError` if it is too long.
+    Raise `msgspec.DecodeError` if the response is truncated, `TooLong` if it is too long.
     """
 
     def __init__(self, chunks: AsyncIterator[bytes], *, batch: int = BATCH) -> None:
@@ -63,9 +62,7 @@ class ListStream:
             if len(buffer) >= wanted:
                 objects = self._cut(buffer)
                 if len(buffer) > MOST:
-                    raise ServerError(
-                        502, Message("The response from the Kubernetes API is too long")
-                    )
+                    raise TooLong
                 wanted = len(buffer) + self._batch
                 if objects:
                     yield objects

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from console.kube.client import ReaderClient
-from console.kube.errors import Forbidden, ServerError, Unavailable, error_from_status
+from console.kube.clients import ReaderClient
+from console.kube.errors import Forbidden, InvalidResponse, Unavailable, error_from_status
 from console.kube.gvr import GVR
 from console.kube.liststream import ListMeta, ListStream
 from console.kube.messages import Message
@@ -119,9 +119,7 @@ class ListWatch:
         try:
             return _latest_decoder.decode(answer).metadata.resourceVersion
         except UNREADABLE as error:
-            raise ServerError(
-                502, Message("The response from the Kubernetes API could not be parsed")
-            ) from error
+            raise InvalidResponse from error
 
     @asynccontextmanager
     async def watch(self, resource_version: str) -> AsyncGenerator[AsyncIterator[WatchEvent], None]:

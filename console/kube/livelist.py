@@ -10,22 +10,17 @@ long as its `with` block, which is that of a page or a websocket.
 """
 
 import asyncio
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Callable,
-    Coroutine,
-    Mapping,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
 import msgspec
 
 from console.kube.cachewait import wait_until
-from console.kube.client import ReaderClient, Transport
-from console.kube.clock import Clock
-from console.kube.gvr import GVR
+from console.kube.clients import ReaderClient, UserClient
+from console.kube.clock import Clock, SystemClock
+from console.kube.errors import ApiError, Forbidden, NotFound
+from console.kube.gvr import GVR, Key
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.liststream import ListMeta, ListStream
@@ -33,10 +28,13 @@ from console.kube.listwatch import LIST_READ_TIMEOUT, Listing, ListWatch, WatchE
 from console.kube.messages import Message
 from console.kube.recent_events import last_seen
 from console.kube.store import Decode, P
+from console.kube.transport import Transport
 
 LIMIT = 5_000
 #: Seconds after which a watch is restarted, so that the server authorizes it again.
 RECHECK = 60.0
+#: Seconds between two requests of a `LiveObject`.
+INTERVAL = 5.0
 ENDED = Message("This list is closed")
 
 Redact = Callable[[msgspec.Raw], msgspec.Raw]
@@ -170,3 +168,67 @@ class LiveList(Informer[P]):
             await self.follow(self._sources)
         finally:
             self.disconnected(ENDED)
+
+
+class LiveObject(LiveList[P]):
+    """A `LiveList` of one object, for a user who may get it by name but not list its type.
+
+    A rule with `resourceNames` usually grants `get` but neither list nor watch. Therefore the
+    object is polled every `INTERVAL` seconds.
+    """
+
+    def __init__(
+        self,
+        gvr: GVR,
+        decode: Decode[P],
+        key: Key,
+        client: UserClient,
+        spawn: Spawn,
+        redact: Redact | None = None,
+        *,
+        clock: Clock | None = None,
+    ) -> None:
+        super().__init__(gvr, decode, {}, spawn, clock=clock)
+        self._key = key
+        self._client = client
+        self._redact = redact or unredacted
+        self._sleep = (clock or SystemClock()).sleep
+        self._refusal: Forbidden | None = None
+
+    @property
+    def refusal(self) -> Forbidden | None:
+        return self._refusal
+
+    @property
+    def refused_verb(self) -> str:
+        return "get"
+
+    def _is_answered(self) -> bool:
+        # A failed request is not retried before the next interval.
+        return super()._is_answered() or bool(self.freshness.problem)
+
+    async def _run(self) -> None:
+        try:
+            while True:
+                await self._look()
+                await self._sleep(INTERVAL)
+        finally:
+            self.disconnected(ENDED)
+
+    async def _look(self) -> None:
+        place, name = self._key
+        found: list[msgspec.Raw] = []
+        version = self.store.resource_version
+        try:
+            item = await self._client.get(self.gvr, namespace=place, name=name)
+            found = [self._redact(msgspec.Raw(msgspec.json.encode(item)))]
+            version = item["metadata"].get("resourceVersion", "")
+        except NotFound:
+            pass
+        except ApiError as error:
+            self._refusal = error if isinstance(error, Forbidden) else None
+            self.disconnected(error.message)
+            return
+        self._refusal = None
+        self.replace(found, version)
+        self.connected()

@@ -79,7 +79,9 @@ def merge(
         return mine
     if json_equal(base, mine):
         return theirs
-    parts = _parts((_begun(base, mine), mine, theirs), shape)
+    # Both sides may have added the object or list.
+    added = base is ABSENT and isinstance(mine, dict | list)
+    parts = _parts((type(mine)() if added else base, mine, theirs), shape)
     if parts is None:
         return choose(MergeConflict(path, base, mine, theirs))
     of_base, of_mine, of_theirs = parts
@@ -99,11 +101,6 @@ def merge(
     if isinstance(mine, list):
         return list(found.values())
     return {part.removeprefix("f:"): value for part, value in found.items()}
-
-
-def _begun(base: Any, mine: Any) -> Any:
-    """Return an empty `base` for a value that both sides added."""
-    return type(mine)() if base is ABSENT and isinstance(mine, dict | list) else base
 
 
 def _order(

@@ -53,7 +53,7 @@ Add = Callable[[msgspec.Raw], None]
 
 
 class Lister(Protocol):
-    """The part of `console.kube.client.ReaderClient` that is used here."""
+    """The part of `console.kube.clients.ReaderClient` that is used here."""
 
     def stream(
         self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]], *, read_timeout: float

@@ -7,7 +7,6 @@ https://prometheus.io/docs/prometheus/latest/querying/api/#range-queries
 """
 
 import math
-import re
 from collections import OrderedDict
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -17,13 +16,12 @@ import msgspec
 
 from console.kube.clock import Clock, SystemClock
 from console.kube.metrics_server import UsageProblem
+from console.kube.names import is_dns_label
 from console.kube.usage import KEPT, UsageHistory
 
 #: Seconds, bytes, seconds, and the number of cached responses.
 TIMEOUT, MOST_BYTES, FRESH, KEPT_ANSWERS = 3.0, 1024 * 1024, 30.0, 200
 
-#: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-label-names
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _CPU = "sum(rate(container_cpu_usage_seconds_total{{{where}}}[5m]))"
 _MEMORY = "sum(container_memory_working_set_bytes{{{where}}})"
 
@@ -127,6 +125,6 @@ def _where(namespaces: Collection[str] | None) -> str | None:
     pods = 'container!=""'
     if namespaces is None:
         return pods
-    names = sorted(name for name in namespaces if _LABEL.fullmatch(name))
+    names = sorted(name for name in namespaces if is_dns_label(name))
     # In DNS labels only "-" could be special in a regular expression, and only within brackets.
     return f'{pods},namespace=~"{"|".join(names)}"' if names else None

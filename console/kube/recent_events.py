@@ -17,7 +17,7 @@ from console.kube.clock import Clock
 from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer, ListReceiver
 from console.kube.listwatch import WatchEvent
-from console.kube.projections.meta import as_utc
+from console.kube.projections.common import as_utc
 from console.kube.store import UNREADABLE, Decode, P
 
 LIMIT = 5_000

@@ -22,10 +22,11 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from console.kube.clock import Clock
+from console.kube.clock import Backoff, Clock
 from console.kube.errors import (
     ApiError,
     Gone,
+    InvalidResponse,
     ServerError,
     Unauthorized,
     Unavailable,
@@ -33,7 +34,6 @@ from console.kube.errors import (
 )
 from console.kube.listwatch import Source, WatchEvent
 from console.kube.messages import Message
-from console.kube.ratelimit import Backoff
 from console.kube.store import UNREADABLE, is_older
 
 log = logging.getLogger(__name__)
@@ -104,10 +104,6 @@ def _version_of(event: WatchEvent) -> str:
         return ""
 
 
-def _not_understood() -> ServerError:
-    return ServerError(502, Message("The response from the Kubernetes API could not be parsed"))
-
-
 class Reflector:
     def __init__(
         self,
@@ -175,7 +171,7 @@ class Reflector:
         except Exception:
             # An unexpected response of a server or proxy must not end this task.
             log.exception("%s: unexpected error", self._name)
-            return await self._failed(_not_understood())
+            return await self._failed(InvalidResponse())
         if not whole:
             self._lost = True
             return _Wait(0.0)
@@ -250,7 +246,7 @@ class Reflector:
         version = listing.metadata.resourceVersion
         if not version:
             # kube-apiserver always sends a version. This is not a complete list.
-            raise _not_understood()
+            raise InvalidResponse
         replacement.commit(version)
         self._resource_version, self._oldest = version, ""
 

@@ -4,6 +4,7 @@ See `console.kube.derived`. Terminated pods reserve nothing and are not counted.
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import reduce
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -109,7 +110,8 @@ class Reservations(Derived[Pod]):
         if place == known:
             return
         if known is not None:
-            self._add(known, _negative(known.held))
+            negative = Reserved(*(-amount for amount in known.held.reserved))
+            self._add(known, ReservationTotal(-known.held.pods, negative))
             del self._places[key]
         if place is not None:
             self._add(place, place.held)
@@ -132,10 +134,6 @@ def _place(entry: Entry[Pod]) -> _Place | None:
     return _Place(entry.key.namespace, pod.node, ReservationTotal(1, pod.reserved))
 
 
-def _negative(held: ReservationTotal) -> ReservationTotal:
-    return ReservationTotal(-held.pods, Reserved(*(-amount for amount in held.reserved)))
-
-
 def _put(sums: dict[str, ReservationTotal], name: str, held: ReservationTotal) -> None:
     found = sums.get(name, NO_RESERVATIONS).plus(held)
     if found.pods:
@@ -145,10 +143,7 @@ def _put(sums: dict[str, ReservationTotal], name: str, held: ReservationTotal) -
 
 
 def _sum(several: Iterable[ReservationTotal]) -> ReservationTotal:
-    found = NO_RESERVATIONS
-    for held in several:
-        found = found.plus(held)
-    return found
+    return reduce(ReservationTotal.plus, several, NO_RESERVATIONS)
 
 
 _shared: WeakKeyDictionary[Store[Any], Reservations] = WeakKeyDictionary()

@@ -10,21 +10,21 @@ only on the core thread. kube-apiserver is probed every few seconds to detect ha
 and to retry as soon as the server is back.
 """
 
+import ctypes
+import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import datetime
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from console.kube.allocator import fix_malloc_thresholds
 from console.kube.cachewait import wait_until
-from console.kube.client import ConsoleClient, Endpoint, ReaderClient, Transport, UserClient
+from console.kube.clients import ConsoleClient, ReaderClient, UserClient
 from console.kube.clock import Clock, SystemClock
 from console.kube.corethread import CoreThread
 from console.kube.credentials import Credentials
 from console.kube.custom_types import CustomTypes
 from console.kube.errors import Forbidden
-from console.kube.event_rates import STEP, EventRates
 from console.kube.factory import IDLE, InformerFactory
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -40,19 +40,26 @@ from console.kube.gvr import (
 from console.kube.heartbeat import Heartbeat
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.informerbuilder import ClusterInformerBuilder
+from console.kube.informerbuilder import ClusterInformerBuilder, TypeWatch
 from console.kube.kubeconfig import CONSOLE, READER, WRITER
-from console.kube.livelist import LiveList, UserReader, UserSource
-from console.kube.liveobject import LiveObject
+from console.kube.livelist import LiveList, LiveObject, UserReader, UserSource
 from console.kube.recent_events import RecentEvents
 from console.kube.recentdeletions import RecentDeletions
 from console.kube.scopes import configured_namespaces, is_builtin_cluster_scoped
-from console.kube.typewatch import TypeWatch
+from console.kube.stats import STEP, EventRates
+from console.kube.transport import Endpoint, Transport
 from console.kube.uncached import UNCACHED
 from console.kube.usage import UsageReader
 
 #: Types that define the reader's permissions. An informer may be waiting for such a change.
 RIGHTS = (ROLES, ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS)
+
+#: Constants of malloc.h.
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+#: Bytes. Free memory at the end of a heap above the first value is returned. Blocks above the
+#: second value are allocated with mmap. A batch of a list, which is allocated repeatedly, is
+#: between the two.
+_TRIM, _MMAP = 1024 * 1024, 4 * 1024 * 1024
 
 T = TypeVar("T")
 
@@ -245,3 +252,17 @@ class Runtime:
     def _definition_changed(self, key: Key) -> None:
         self._type_watch.changed(key)
         self._heartbeat.wake_soon()
+
+
+def fix_malloc_thresholds() -> None:
+    """Make glibc return freed memory to the kernel. Do nothing with other C libraries.
+
+    glibc raises its mmap and trim thresholds whenever a large block is freed (mallopt(3), "dynamic
+    mmap threshold"), and decoding a list frees many. Afterwards megabytes stay at the top of a
+    thread's heap, where `malloc_trim` does not look. The amount differs between runs. With fixed
+    thresholds the process only keeps the memory it needs.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if mallopt is not None:
+        mallopt(_M_TRIM_THRESHOLD, _TRIM)
+        mallopt(_M_MMAP_THRESHOLD, _MMAP)

@@ -4,16 +4,14 @@ A console without cluster-wide list permission sets `NAMESPACES` to a comma-sepa
 """
 
 import os
-import re
 from collections.abc import Mapping
 
 from console.kube.credentials import NoCluster
 from console.kube.custom_types import CustomTypes
 from console.kube.gvr import GVR
+from console.kube.names import is_dns_label
 
 VARIABLE = "NAMESPACES"
-#: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-label-names
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 #: Cluster-scoped plurals by group. All other types in these groups are namespaced.
 _CLUSTER_SCOPED: Mapping[str, frozenset[str]] = {
@@ -63,11 +61,6 @@ _CUSTOM: Mapping[str, frozenset[str]] = {
 }
 
 
-def is_label(name: str) -> bool:
-    """Return True for a valid namespace name."""
-    return _LABEL.fullmatch(name) is not None
-
-
 def is_namespaced(gvr: GVR, types: CustomTypes) -> bool:
     custom = types.get(gvr)
     if custom is not None:
@@ -86,7 +79,7 @@ def configured_namespaces() -> tuple[str, ...]:
     given = [item.strip() for item in os.environ.get(VARIABLE, "").split(",")]
     names = tuple(dict.fromkeys(item for item in given if item))
     for name in names:
-        if not is_label(name):
+        if not is_dns_label(name):
             raise NoCluster(
                 f"{VARIABLE} must be a comma-separated list of namespaces; {name!r} is not valid"
             )

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from console.kube.messages import Message
+from console.kube.names import is_dns_subdomain, is_label_name, is_label_value
 
-_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
-_PREFIX = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
 _SET = re.compile(r"(?P<key>\S+)\s+(?P<op>in|notin)\s*\((?P<values>[^()]*)\)")
 _EQUALITY = re.compile(r"(?P<key>[^=!<>\s]+)\s*(?P<op>==|!=|=|>|<)\s*(?P<value>[^=!<>]*)")
 _FIELD = re.compile(r"(?P<path>[^=!]+?)(?P<op>==|!=|=)(?P<value>.*)", re.DOTALL)
@@ -144,10 +143,6 @@ def _checked(key: str, op: str, values: list[str], part: str) -> Requirement:
     return Requirement(key, op, frozenset(values))
 
 
-def is_label_value(text: str) -> bool:
-    return not text or (len(text) <= 63 and _NAME.fullmatch(text) is not None)
-
-
 def is_qualified(key: str) -> bool:
     """Return True for a valid label key, `name` or `prefix/name`."""
     try:
@@ -159,13 +154,13 @@ def is_qualified(key: str) -> bool:
 
 def _check_key(key: str, part: str) -> None:
     prefix, slash, name = key.rpartition("/")
-    if slash and (len(prefix) > 253 or not _PREFIX.fullmatch(prefix)):
+    if slash and not is_dns_subdomain(prefix):
         raise SelectorError(
             "“%(prefix)s” in “%(part)s” is not a valid prefix of a label name.",
             prefix=prefix,
             part=part,
         )
-    if len(name) > 63 or not _NAME.fullmatch(name):
+    if not is_label_name(name):
         raise SelectorError(
             "“%(part)s” is not a valid label selector: “%(key)s” is not a valid label name.",
             part=part,

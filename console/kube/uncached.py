@@ -14,8 +14,7 @@ from typing import Any
 import msgspec
 
 from console.kube.gvr import GVR, SECRETS
-from console.kube.projections.common import Object, Projection, basics, decoder
-from console.kube.projections.meta import OwnerReference
+from console.kube.projections.common import Object, OwnerReference, Projection, basics, decoder
 from console.kube.store import Decode
 
 

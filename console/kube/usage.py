@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import reduce
 from threading import Lock
 from typing import NamedTuple
 
@@ -197,10 +198,7 @@ def _by_namespace(pods: Mapping[Key, ResourceUsage]) -> dict[str, ResourceUsage]
 
 
 def _with_total(found: dict[str, ResourceUsage]) -> dict[str, ResourceUsage]:
-    total = ResourceUsage()
-    for used in found.values():
-        total = total.plus(used)
-    return {**found, TOTAL: total}
+    return {**found, TOTAL: reduce(ResourceUsage.plus, found.values(), ResourceUsage())}
 
 
 def _longer(

@@ -19,8 +19,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Generic, TypeVar
 
-from console.kube.clock import Clock
-from console.kube.ratelimit import Backoff
+from console.kube.clock import Backoff, Clock
 
 T = TypeVar("T", bound=Hashable)
 

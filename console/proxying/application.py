@@ -18,7 +18,7 @@ from django.db import DatabaseError
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from console.kube.client import ProxiedResponse, UserClient
+from console.kube.clients import ProxiedResponse, UserClient
 from console.kube.errors import ApiError
 from console.live.flow import flow_of
 from console.proxying.address import ProxyBase

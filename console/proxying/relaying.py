@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from console.kube.client import UserClient
+from console.kube.clients import UserClient
 from console.kube.websocket import Websocket
 from console.live.flow import Flow
 

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 
 from console.audit.trail import AuditAction as Recorded
 from console.audit.trail import AuditEntry, record
-from console.kube.client import UserClient
+from console.kube.clients import UserClient
 from console.kube.gvr import GVR, Key
 from console.live.sessionmonitor import get_session_monitor
 from console.streams.memory_quota import memory_quota

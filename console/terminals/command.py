@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from console.audit.trail import AuditEntry
-from console.kube.client import UserClient
+from console.kube.clients import UserClient
 from console.kube.errors import Unavailable
 from console.kube.messages import Message
 from console.kube.store import UNREADABLE

@@ -15,7 +15,7 @@ from django.db import DatabaseError
 
 from console.actions.node_shell import MAX_LIFETIME, is_shell_pod, shell_namespace
 from console.audit.trail import AuditUnavailable, record
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.errors import ApiError, Conflict, NotFound
 from console.kube.gvr import PODS
 from console.kube.indexes import indexes_of

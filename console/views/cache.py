@@ -13,9 +13,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from console.kube.event_rates import KEPT, STEP, EventRates
 from console.kube.gvr import GVR
-from console.kube.stats import InformerStats, stats_of
+from console.kube.stats import KEPT, STEP, EventRates, InformerStats, stats_of
 from console.kube.status import Severity
 from console.live.counters import counters
 from console.metrics.families import resident_bytes

@@ -28,7 +28,7 @@ from console.kube.apply import (
     owned_changes,
     send_patch,
 )
-from console.kube.client import UserClient
+from console.kube.clients import UserClient
 from console.kube.errors import ApiError, NotFound
 from console.kube.errors import Conflict as Changed
 from console.kube.gvr import Key

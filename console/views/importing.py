@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from console.audit.trail import AuditUnavailable, record, request_action
 from console.kube.api_discovery import CreatableType, creatable_types
-from console.kube.client import UserClient
+from console.kube.clients import UserClient
 from console.kube.errors import ApiError, NotFound, Unavailable
 from console.kube.gvr import GVR, Key
 from console.ui.core.access import Access
@@ -29,7 +29,7 @@ from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
 from console.ui.editing.imports import (
     MOST_OBJECTS,
-    VERSION,
+    API_VERSION,
     ImportItem,
     ObjectRef,
     defined_types,
@@ -53,7 +53,7 @@ _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
 class CreatedObject(msgspec.Struct, frozen=True, rename="camel"):
     """Created object. The UID is required to not delete another object with the same name."""
 
-    api_version: Annotated[str, msgspec.Meta(max_length=317, pattern=rf"^{VERSION.pattern}\Z")]
+    api_version: Annotated[str, msgspec.Meta(max_length=317, pattern=rf"^{API_VERSION.pattern}\Z")]
     kind: _Name
     name: _Name
     uid: Annotated[str, msgspec.Meta(min_length=1, max_length=128)]

@@ -5,7 +5,6 @@ The text is saved as a draft until all objects are created. Each document is cre
 with the viewer's permissions, after the documents it depends on; see `console.views.importing`.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +19,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from console.drafts import store as drafts
 from console.kube.gvr import GVR
+from console.kube.names import is_dns_label
 from console.ui.core.clusters import Cluster
 from console.ui.core.links import import_draft_url, import_url, openapi_url
 from console.ui.core.permissions import may_know_kind
@@ -45,7 +45,6 @@ from console.views.page import page
 
 #: Maximum characters of a namespace name (RFC 1123, section 2.1).
 MAX_LABEL_LENGTH = 63
-_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 #: The editor loads the schemas of all kinds from URLs with the same prefix.
 _ANY = GVR("", "v1", "")
 
@@ -62,7 +61,7 @@ class ImportForm(ConsoleForm):
 
     def clean_namespace(self) -> str:
         name = str(self.cleaned_data["namespace"])
-        if name and not _LABEL.fullmatch(name):
+        if name and not is_dns_label(name):
             raise forms.ValidationError(_("This is not a valid project name."))
         return name
 

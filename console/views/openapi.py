@@ -11,7 +11,8 @@ from django.http import Http404, HttpResponse
 from django.utils.cache import get_conditional_response
 from django.utils.translation import gettext as _
 
-from console.kube.openapi import document_hash, document_path, kind_schema
+from console.kube.api_discovery import document_hash, document_path, kind_schema
+from console.kube.names import is_dotted_name
 from console.ui.core.clusters import Cluster
 from console.ui.core.lru_cache import LruCache
 from console.ui.core.requests import ConsoleRequest
@@ -21,7 +22,6 @@ from console.views.page import page
 
 #: Name of the core group in URLs.
 CORE = "core"
-_GROUP = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 
 #: Cached schemas by cluster, document, hash, and kind. The largest have 300 kB.
@@ -37,7 +37,7 @@ async def openapi_schema(
     """GET /clusters/{cluster}/openapi/{group}/{version}/{kind}: JSON with a reference to the kind's
     schema (`$ref`) and the required `components`. The core group is named `core`.
     """
-    if not (_GROUP.fullmatch(group) and _NAME.fullmatch(version) and _NAME.fullmatch(kind)):
+    if not (is_dotted_name(group) and _NAME.fullmatch(version) and _NAME.fullmatch(kind)):
         raise Http404
     group = "" if group == CORE else group
     path = document_path(group, version)

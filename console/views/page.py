@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
 from console.kube.factory import UnknownKind
-from console.kube.scopes import is_label
+from console.kube.names import is_dns_label
 from console.ui.core.menu import MenuEntry
 from console.ui.core.permissions import Denied, NotLoaded, Refused
 from console.ui.core.requests import DOCK, ConsoleRequest
@@ -64,7 +64,7 @@ def page(
                 )
             if not bearer and getattr(request, "bearer", None) is not None:
                 return error_page(request, 403, _("You don't have permission to do this."))
-            if not is_label(kwargs.get("namespace") or "x"):
+            if not is_dns_label(kwargs.get("namespace") or "x"):
                 raise Http404
             if formats and request.GET.getlist("format") not in known:
                 text = _("Parameter format must be one of %(formats)s and must appear only once.")

@@ -11,7 +11,7 @@ from typing import Any
 
 from console.audit.trail import record, request_action
 from console.kube.cachewait import wait_for_cache
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.gvr import GVR, Key
 from console.ui.core.access import Access
 from console.ui.core.requests import ConsoleRequest

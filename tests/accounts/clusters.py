@@ -14,7 +14,7 @@ from accounts.protection.retention import LoginRecordReconciler
 from accounts.users.finalizer import UserFinalizer
 from accounts.users.reconciler import UserReconciler
 from console.kube import controller
-from console.kube.client import ConsoleClient, Transport
+from console.kube.clients import ConsoleClient
 from console.kube.credentials import Credentials
 from console.kube.gvr import (
     GLOBAL_ROLE_BINDINGS,
@@ -27,6 +27,7 @@ from console.kube.gvr import (
 )
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
+from console.kube.transport import Transport
 from console.management.commands.install import install_into
 from devcluster.server import DevCluster
 from rbac.authorizer import SOURCES

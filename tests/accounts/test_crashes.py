@@ -25,7 +25,7 @@ from accounts.users.groupbindings import GroupBindingReconciler
 from accounts.users.groups import FINALIZER as GROUP_FINALIZER
 from accounts.users.groups import GroupReconciler
 from accounts.users.reconciler import FEDERATED_LABEL, FINALIZER, UserReconciler
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.controller import Request
 from console.kube.errors import Conflict
 from console.kube.gvr import (

@@ -22,7 +22,7 @@ from accounts.users.reconciler import UserReconciler
 from console.kube import controller
 from console.kube import credentials as credentials_module
 from console.kube import tokens as tokens_module
-from console.kube.client import ConsoleClient, ReaderClient, Transport, UserClient
+from console.kube.clients import ConsoleClient, ReaderClient, UserClient
 from console.kube.credentials import Credentials
 from console.kube.errors import ApiError, Forbidden, Invalid, Unavailable
 from console.kube.gvr import (
@@ -40,6 +40,7 @@ from console.kube.identity import Identity
 from console.kube.kubeconfig import ROLES, replace_token, write_console_kubeconfig
 from console.kube.runtime import Runtime
 from console.kube.tokens import claims_of
+from console.kube.transport import Transport
 from console.management.commands.install import install_into
 from rbac.controllers import FACTORIES
 from rbac.process_clusters import set_host_cluster, unset_host_cluster

@@ -9,7 +9,7 @@ import bcrypt
 import pytest
 
 from accounts.users.reconciler import FINALIZER
-from console.kube.client import ConsoleClient
+from console.kube.clients import ConsoleClient
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS, LOGIN_RECORDS, USERS
 from console.kube.indexes import indexes_of
 from tests.accounts.clusters import World, on, running, until, world

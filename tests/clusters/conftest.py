@@ -15,11 +15,12 @@ from django.http import HttpRequest, HttpResponseBase
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from console.kube.client import ConsoleClient, Transport
+from console.kube.clients import ConsoleClient
 from console.kube.credentials import Credentials
 from console.kube.gvr import USERS
 from console.kube.identity import Identity
 from console.kube.runtime import Runtime
+from console.kube.transport import Transport
 from console.live.scheduler import Scheduler
 from console.management.commands.install import install_into
 from console.ui.core.clusters import HOST, Cluster, clusters

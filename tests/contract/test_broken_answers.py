@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from console.kube.client import ApiResponse, Transport
 from console.kube.runtime import Runtime
+from console.kube.transport import ApiResponse, Transport
 from tests.contract.cluster import Cluster
 from tests.contract.grants import rule
 from tests.contract.pages import console_on, person

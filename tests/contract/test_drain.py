@@ -16,7 +16,7 @@ from console.audit.models import AuditRecord
 from console.draining import runner
 from console.draining.results import PodResult
 from console.draining.runner import get_drains
-from console.kube import client
+from console.kube import clients
 from console.kube.errors import Unavailable
 from console.kube.gvr import NODES, POD_DISRUPTION_BUDGETS, PODS, Key
 from console.kube.messages import Message
@@ -177,7 +177,7 @@ async def test_the_drain_page_shows_the_effect_on_each_pod(site: Site) -> None:
 async def test_draining_cordons_the_node_and_evicts_every_pod(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "PAGE", 5)
+    monkeypatch.setattr(clients, "PAGE", 5)
     pods = [site.pod() for _ in range(12)]
     answer = await site.page().does(minutes="5")
     assert answer["Location"] == f"/clusters/host/nodes/{site.name}"

@@ -154,8 +154,8 @@ async def test_concurrent_changes_of_other_users_are_kept(
     [
         ({}, "", "No changes were made."),
         ({"containers0-0-name": ""}, "containers0-0-name", "Enter a name."),
-        ({"containers0-0-name": "NODE"}, "containers0-0-name", "a variable with this name already exists."),
-        ({"containers0-8-name": "MODE"}, "containers0-8-name", "a variable with this name already exists."),
+        ({"containers0-0-name": "NODE"}, "containers0-0-name", "this name already exists."),
+        ({"containers0-8-name": "MODE"}, "containers0-8-name", "this name already exists."),
         ({"containers0-8-value": "x"}, "containers0-8-name", "Enter a name."),
         ({"containers0-0-source": "kept"}, "containers0-0-source", "not one of the choices"),
         ({"containers0-0-source": ""}, "containers0-0-source", "not one of the choices"),

@@ -6,7 +6,7 @@ import pytest
 
 from console.history.models import ObjectChange
 from console.kube import gvr as types
-from console.kube.client import MERGE_PATCH
+from console.kube.clients import MERGE_PATCH
 from tests.contract.grants import Grants, rule
 from tests.contract.objects import deployment, unique
 from tests.contract.pages import join

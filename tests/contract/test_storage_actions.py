@@ -305,7 +305,7 @@ async def test_remaining_default_classes_are_reported(
     page = mia.on("set-default", "storageclasses", new)
     said = (await page.status(others=offered(await page.asks())))["message"]
     assert (
-        f"{name} is now the default storage class. {old['metadata']['name']} is still a default storage class too"
+        f"{name} is now the default storage class. {old['metadata']['name']} is still a default"
         in said
     )
     assert "Permission denied by the cluster." in said

@@ -9,11 +9,12 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
-from console.kube.client import Transport, UserClient
+from console.kube.clients import UserClient
 from console.kube.credentials import Credentials
 from console.kube.errors import ApiError, Forbidden, NotFound
 from console.kube.gvr import PODS
 from console.kube.identity import Identity
+from console.kube.transport import Transport
 from tests.contract.cluster import Cluster
 from tests.contract.grants import Grants, group, rule
 from tests.contract.objects import unique

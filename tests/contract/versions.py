@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from console.kube.client import UserClient
+from console.kube.clients import UserClient
 from console.kube.gvr import GVR
 
 #: Writes of values that the user chose. They don't depend on the object that was read.

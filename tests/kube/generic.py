@@ -4,7 +4,7 @@ from datetime import datetime
 
 import msgspec
 
-from console.kube.projections.meta import ObjectMeta, as_utc, owner_of, owner_uid
+from console.kube.projections.common import ObjectMeta, as_utc, owner_of, owner_uid
 
 
 class Generic(msgspec.Struct, frozen=True, gc=False):

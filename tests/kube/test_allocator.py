@@ -13,10 +13,10 @@ _PROGRAM = """
 import sys
 from threading import Thread
 from bench.memory import read
-from console.kube.allocator import give_back_what_is_freed
+from console.kube.runtime import fix_malloc_thresholds
 
 if sys.argv[1] == "yes":
-    give_back_what_is_freed()
+    fix_malloc_thresholds()
 before = 0
 
 def work():

@@ -15,14 +15,15 @@ from typing import Any
 import pytest
 import yaml
 
-from console.kube import client, credentials, liststream
-from console.kube.client import ConsoleClient, ReaderClient, Transport, UserClient
+from console.kube import credentials, liststream, transport
+from console.kube.clients import ConsoleClient, ReaderClient, UserClient
 from console.kube.credentials import Credentials
 from console.kube.errors import ApiError
 from console.kube.gvr import CONFIG_MAPS, PODS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.listwatch import ListWatch
+from console.kube.transport import Transport
 from tests.controlplane.pki import Authority
 from tests.kube import generic
 from tests.kube.fakes import FakeClock
@@ -128,7 +129,7 @@ async def answering(tmp_path: Path, answers: Iterator[bytes]) -> AsyncIterator[t
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reduce the size limits."""
-    monkeypatch.setattr(client, "MAX_ANSWER", 2**20)
+    monkeypatch.setattr(transport, "MAX_ANSWER", 2**20)
     monkeypatch.setattr(liststream, "MOST", 2**20)
     monkeypatch.setattr(credentials, "RELOAD_INTERVAL", 0.0)
 

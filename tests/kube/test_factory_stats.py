@@ -4,10 +4,9 @@ import asyncio
 from datetime import timedelta
 from typing import Any
 
-from console.kube.event_rates import KEPT, STEP, EventRates
 from console.kube.gvr import GVR, PODS
 from console.kube.informer import Informer
-from console.kube.stats import stats_of
+from console.kube.stats import KEPT, STEP, EventRates, stats_of
 from tests.informers import preloaded, set_stale
 from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeServer

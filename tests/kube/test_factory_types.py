@@ -5,7 +5,7 @@ from typing import Any
 from console.kube.custom_types import CustomTypes
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, USERS
 from console.kube.informer import Informer
-from console.kube.typewatch import TypeWatch
+from console.kube.informerbuilder import TypeWatch
 from tests.informers import bring, preloaded, take_away
 
 V1, V2 = GVR("x.org", "v1", "widgets"), GVR("x.org", "v2", "widgets")

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.errors import ApiError, Conflict, NotFound, Unavailable
 from console.kube.leader import LEASE_SECONDS, RENEW_WITHIN, RETRY_EVERY, Leader, NotLeading
 from tests.rbac.fakes import MovableClock

@@ -5,7 +5,7 @@ from typing import Any
 
 from console.kube.errors import Unavailable
 from console.kube.gvr import SECRETS, Key
-from console.kube.liveobject import LiveObject
+from console.kube.livelist import LiveObject
 from console.kube.messages import Message
 from console.kube.uncached import UNCACHED
 

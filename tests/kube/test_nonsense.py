@@ -10,13 +10,14 @@ from typing import Any, cast
 import pytest
 from multidict import CIMultiDict
 
-from console.kube import client
-from console.kube.client import ApiResponse, ConsoleClient, Transport, UserClient
+from console.kube import clients, transport
+from console.kube.clients import ConsoleClient, UserClient
 from console.kube.clock import SystemClock
 from console.kube.errors import ServerError, TooDeep
 from console.kube.gvr import CONFIG_MAPS
 from console.kube.identity import Identity
 from console.kube.leader import Leader
+from console.kube.transport import ApiResponse, Transport
 
 NONSENSE = (
     *(b"", b"<html>Log in here</html>", b'{"metadata": {"name": "a"', b"null", b"[]", b"1", b'"x"'),
@@ -97,7 +98,7 @@ async def test_stored_object_requires_uid_version_and_matching_type(body: bytes)
 
 
 async def test_endless_list_is_aborted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "MOST_PAGES", 3)
+    monkeypatch.setattr(clients, "MOST_PAGES", 3)
     for body in (b'{"metadata": {"continue": "x"}}', b'{"metadata": {}, "items": [1]}'):
         with pytest.raises(ServerError):
             await ConsoleClient(answering(body)).list_by_fields(CONFIG_MAPS, "metadata.name=a")
@@ -118,7 +119,7 @@ async def test_unreadable_error_body_keeps_the_status_code(body: bytes) -> None:
         async def iter_any(self) -> AsyncIterator[bytes]:
             yield body
 
-    assert (await client._error(refusing(Content()))).code == 422
+    assert (await transport._error(refusing(Content()))).code == 422
 
 
 @pytest.mark.parametrize("body", [*NONSENSE, *NO_LEASES])
@@ -130,7 +131,7 @@ async def test_invalid_lease_does_not_start_or_crash_leadership(body: bytes) -> 
 
 
 async def test_endless_response_is_aborted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "MAX_ANSWER", 1_000)
+    monkeypatch.setattr(transport, "MAX_ANSWER", 1_000)
     sent = 0
 
     class Content:
@@ -166,7 +167,7 @@ async def test_error_body_is_read_completely_across_chunks(pieces: int) -> None:
             for at in range(0, len(body), pieces):
                 yield body[at : at + pieces]
 
-    assert (await client._error(refusing(Content()))).reason == "Invalid"
+    assert (await transport._error(refusing(Content()))).reason == "Invalid"
 
 
 async def test_endless_error_body_is_truncated() -> None:
@@ -175,7 +176,7 @@ async def test_endless_error_body_is_truncated() -> None:
             while True:
                 yield b"x" * 300
 
-    assert (await client._error(refusing(Content()))).code == 422
+    assert (await transport._error(refusing(Content()))).code == 422
 
 
 def refusing(content: Any) -> Any:

@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from console.kube import store as store_module
+from console.kube.clock import Backoff
 from console.kube.gvr import GVR, Key
 from console.kube.indexes import Index
 from console.kube.informer import Informer, _Part
-from console.kube.ratelimit import Backoff
 from console.kube.reflector import Reflector
 from console.kube.store import Entry
 from tests.depth import number

@@ -14,13 +14,14 @@ import yaml
 from aiohttp import web
 
 from console.kube import credentials
-from console.kube.client import ConsoleClient, ReaderClient, Transport, UserClient
+from console.kube.clients import ConsoleClient, ReaderClient, UserClient
 from console.kube.credentials import Credentials
 from console.kube.errors import ApiError, UntrustedCertificate
 from console.kube.gvr import CONFIG_MAPS, PODS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.listwatch import ListWatch
+from console.kube.transport import Transport
 from tests.controlplane.pki import Authority
 from tests.kube import generic
 from tests.ports import LOOPBACK, free_port

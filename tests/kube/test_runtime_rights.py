@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from console.kube.clock import Backoff
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, NODES, PODS
-from console.kube.ratelimit import Backoff
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import live, names, running

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from console.kube.client import ReaderClient
+from console.kube.clients import ReaderClient
 from console.kube.errors import Forbidden
 from console.kube.factory import NeverCached
 from console.kube.gvr import SECRETS, Key
@@ -104,7 +104,7 @@ def test_single_secret_is_read_without_list_permission(
     secrets: Callable[[str], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("console.kube.liveobject.INTERVAL", 0.2)
+    monkeypatch.setattr("console.kube.livelist.INTERVAL", 0.2)
     role = ("role", "first", "-n", "vault", "--verb=get", "--resource=secrets")
     control_plane.kubectl("create", *role, "--resource-name=first")
     bind = ("rolebinding", "nina", "-n", "vault", "--role=first", "--user=nina")

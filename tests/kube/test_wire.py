@@ -11,11 +11,12 @@ import yaml
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from console.kube.client import Transport, UserClient
+from console.kube.clients import UserClient
 from console.kube.credentials import Credentials
 from console.kube.errors import ApiError, ServerError
 from console.kube.gvr import PODS
 from console.kube.identity import Identity
+from console.kube.transport import Transport
 
 #: Any other header could change the identity or permissions of the console.
 HEADERS = {

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from console.kube.client import ConsoleClient, UserClient
+from console.kube.clients import ConsoleClient, UserClient
 from console.kube.errors import Conflict
 from console.kube.gvr import CONFIG_MAPS
 from console.kube.identity import Identity

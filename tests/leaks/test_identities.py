@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from console.kube.client import Transport, UserClient
+from console.kube.clients import UserClient
 from console.kube.credentials import Credentials
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
+from console.kube.transport import Transport
 from devcluster.server import DevCluster
 from rbac.process_clusters import set_host_cluster
 from tests.ui.support import admin, make_runtime

@@ -13,10 +13,11 @@ import yaml
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from console.kube.client import Transport, UserClient
+from console.kube.clients import UserClient
 from console.kube.credentials import Credentials
 from console.kube.gvr import PODS, Key
 from console.kube.identity import Identity
+from console.kube.transport import Transport
 from console.live.flow import Flow
 from console.live.sessionmonitor import get_session_monitor
 from console.proxying.store import PortOwner, open_port, redeem_ticket

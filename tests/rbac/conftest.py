@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from console.kube import controller
-from console.kube.client import ConsoleClient, Transport
+from console.kube.clients import ConsoleClient
 from console.kube.credentials import Credentials
 from console.kube.gvr import (
     GLOBAL_ROLE_BINDINGS,
@@ -26,6 +26,7 @@ from console.kube.gvr import WORKSPACES as WORKSPACE_TYPE
 from console.kube.identity import Identity
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
+from console.kube.transport import Transport
 from console.management.commands.install import install_into
 from rbac.authorizer import SOURCES, Authorizer
 from rbac.controllers import FACTORIES

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from console.kube.client import UserClient
+from console.kube.clients import UserClient
 from console.kube.errors import ServerError
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,

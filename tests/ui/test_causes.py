@@ -42,7 +42,9 @@ def unschedulable(message: str) -> dict[str, Any]:
             "{node-role.kubernetes.io/control-plane: }, 8 Insufficient memory. preemption: 0/12 nodes "
             "are available: 12 Preemption is not helpful for scheduling.",
             (
-                "None of the 12 nodes can run this pod: cordoned (1), the taint node-role.kubernetes.io/control-plane that the pod does not tolerate (3), not enough memory (8)."
+                "None of the 12 nodes can run this pod: cordoned (1), the taint "
+                "node-role.kubernetes.io/control-plane that the pod does not tolerate (3), "
+                "not enough memory (8)."
             ),
         ),
         (
@@ -55,7 +57,8 @@ def unschedulable(message: str) -> dict[str, Any]:
             "0/3 nodes are available: 2 node(s) didn't match Pod's node affinity/selector, "
             "1 node(s) had untolerated taint {dedicated: db}",
             (
-                "None of the 3 nodes can run this pod: node selector or affinity does not match (2), the taint dedicated=db that the pod does not tolerate (1)."
+                "None of the 3 nodes can run this pod: node selector or affinity does not match (2), "
+                "the taint dedicated=db that the pod does not tolerate (1)."
             ),
         ),
         (

@@ -9,7 +9,7 @@ from django.test import AsyncClient
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from console.kube.client import UserClient
+from console.kube.clients import UserClient
 from console.kube.errors import Unavailable
 from console.kube.gvr import GVR, USERS, Key
 from console.kube.identity import Identity

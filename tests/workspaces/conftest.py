@@ -13,11 +13,12 @@ from asgiref.sync import markcoroutinefunction
 from pytest_django import Settings
 
 from console.kube import controller
-from console.kube.client import ConsoleClient, Transport
+from console.kube.clients import ConsoleClient
 from console.kube.credentials import Credentials
 from console.kube.identity import Identity
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
+from console.kube.transport import Transport
 from console.management.commands.install import install_into
 from console.ui.core.clusters import clusters
 from rbac.authorizer import SOURCES

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from console.kube.client import ConsoleClient, Transport
+from console.kube.clients import ConsoleClient
 from console.kube.credentials import Credentials
 from console.kube.errors import Conflict, NotFound
 from console.kube.gvr import (
@@ -26,6 +26,7 @@ from console.kube.gvr import (
     WORKSPACE_TEMPLATES,
     WORKSPACES,
 )
+from console.kube.transport import Transport
 from tests.workspaces.cast import until
 from workspaces.controllers.kubesphere_lease import NAME, NAMESPACE
 

@@ -24,7 +24,7 @@ from accounts.users.groupbindings import GroupBindingReconciler
 from accounts.users.groups import GroupReconciler
 from accounts.users.reconciler import UserReconciler
 from console.kube import controller
-from console.kube.client import ConsoleClient
+from console.kube.clients import ConsoleClient
 from console.kube.controller import Factory, GroupingReconciler, Reconciler, Request, Result
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,

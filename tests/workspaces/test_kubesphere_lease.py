@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.errors import ServerError
 from console.kube.gvr import LEASES
 from tests.rbac.fakes import FakeConsole, MovableClock

@@ -12,9 +12,9 @@ another machine (as in `console.kube.leader`).
 
 import msgspec
 
-from console.kube.client import ObjectClient
+from console.kube.clients import ObjectClient
 from console.kube.clock import Clock
-from console.kube.errors import NotFound, ServerError
+from console.kube.errors import InvalidResponse, NotFound
 from console.kube.gvr import LEASES
 from console.kube.messages import Message
 from console.kube.projections.coordination import DECODERS, Lease
@@ -77,8 +77,8 @@ class KubeSphereDetector:
         try:
             lease: Lease = DECODERS[LEASES](msgspec.json.encode(found))[0]
         except msgspec.DecodeError as error:
-            raise ServerError(
-                502, Message("The response from the Kubernetes API is not a Lease")
+            raise InvalidResponse(
+                Message("The response from the Kubernetes API is not a Lease")
             ) from error
         return lease if lease.holder else None
 

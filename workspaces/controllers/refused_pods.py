@@ -26,8 +26,8 @@ from console.kube.gvr import (
 )
 from console.kube.indexes import Index
 from console.kube.informer import Informer
+from console.kube.projections.apps import ReplicaSet
 from console.kube.projections.event import Event
-from console.kube.projections.replicaset import ReplicaSet
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from workspaces.quantities import Amounts

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from console.audit.trail import AuditEntry, record, request_action
-from console.kube.client import ConsoleClient
+from console.kube.clients import ConsoleClient
 from console.kube.gvr import GVR, WORKSPACES, Key
 from console.kube.host_runtime import get_runtime
 from console.kube.identity import Identity, InvalidIdentity

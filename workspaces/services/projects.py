@@ -1,6 +1,5 @@
 """Projects that users create in their workspace."""
 
-import re
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
@@ -10,6 +9,7 @@ from console.kube.cachewait import wait_until
 from console.kube.errors import Conflict
 from console.kube.gvr import NAMESPACES, RESOURCE_QUOTAS, Key
 from console.kube.host_runtime import get_runtime
+from console.kube.names import is_dns_label
 from console.kube.projections.namespace import PREPARING_ANNOTATION, WORKSPACE_LABEL
 from console.kube.projections.roles import (
     ALIAS_ANNOTATION,
@@ -28,7 +28,6 @@ from workspaces.services.actor import Actor
 #: Seconds to wait for a new project. After that, the response reports that the project is still
 #: being prepared.
 READY_WITHIN = 5.0
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 #: Prefixes reserved for Kubernetes, this console and KubeSphere. Objects in namespaces with these
 #: names are trusted, such as the configuration of identity providers in `kubesphere-system`.
 _RESERVED = ("kube-", "kubesphere-", "quarterdeck-")
@@ -36,7 +35,7 @@ _RESERVED = ("kube-", "kubesphere-", "quarterdeck-")
 
 def check_name(name: str) -> None:
     """Raise `Refused` if the name is not allowed."""
-    if not _NAME.fullmatch(name):
+    if not is_dns_label(name):
         raise Refused(_("Use lowercase letters, digits and hyphens (-), at most 63 characters."))
     reserved = next((prefix for prefix in _RESERVED if name.startswith(prefix)), None)
     if reserved:

@@ -11,8 +11,8 @@ from typing import Any
 
 from console.kube.gvr import GVR
 from console.kube.projections.common import Decoders
-from console.kube.projections.iam import GlobalRoleBinding, Subject, User
 from console.kube.projections.pod import Pod
+from console.kube.projections.tenancy import GlobalRoleBinding, Subject, User
 from console.kube.store import Decode
 
 

@@ -15,12 +15,13 @@ from console.kube.projections.common import (
     Decoders,
     Object,
     Projection,
+    Reference,
     basics,
     decoder,
     find_condition,
     terminating_or,
+    valid_time,
 )
-from console.kube.projections.timestamps import valid_time
 from console.kube.projections.workload import interned, scaling_status
 from console.kube.status import Severity, Status
 
@@ -41,11 +42,6 @@ class Autoscaler(Projection, frozen=True, gc=False):
     last_scaled: datetime | None
 
 
-class _Reference(msgspec.Struct, gc=False):
-    kind: str = ""
-    name: str = ""
-
-
 class _Amount(msgspec.Struct, gc=False):
     """A target or a current value. Exactly one of the fields is set."""
 
@@ -63,15 +59,11 @@ class _Amount(msgspec.Struct, gc=False):
         return self.value or "?"
 
 
-class _Named(msgspec.Struct, gc=False):
-    name: str | None = None
-
-
 class _Metric(msgspec.Struct, gc=False):
     """A metric. A resource metric has `name`, pod and object metrics have `metric`."""
 
     name: str | None = None
-    metric: _Named | None = None
+    metric: Reference | None = None
     target: _Amount | None = None
     current: _Amount | None = None
 
@@ -95,7 +87,7 @@ class _Source(msgspec.Struct, gc=False):
 
 
 class _Spec(msgspec.Struct, gc=False):
-    scaleTargetRef: _Reference | None = None
+    scaleTargetRef: Reference | None = None
     minReplicas: int | None = None
     maxReplicas: int | None = None
     metrics: tuple[_Source, ...] | None = None
@@ -120,7 +112,7 @@ def _project(value: _Autoscaler) -> Autoscaler:
     return Autoscaler(
         **basics(value.metadata),
         status=interned.intern(terminating_or(value.metadata, _status(status))),
-        target=f"{target.kind}/{target.name}" if target else "",
+        target=f"{target.kind or ''}/{target.name or ''}" if target else "",
         metrics=_metrics(spec, status),
         least=1 if spec.minReplicas is None else spec.minReplicas,
         most=spec.maxReplicas or 0,

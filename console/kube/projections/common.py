@@ -1,4 +1,4 @@
-"""Common parts of projections: metadata, conditions, and the decoder factory.
+"""Common parts of projections: metadata, timestamps, conditions, and the decoder factory.
 
 A kind declares the fields to read as subclasses of `Object` and the fields to keep as a subclass
 of `Projection`. All fields to read need a default, because servers omit empty fields and custom
@@ -6,16 +6,56 @@ resources may contain null.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from sys import intern
 from typing import Any, TypedDict, TypeVar
 
 import msgspec
 
 from console.kube.gvr import GVR
-from console.kube.projections.meta import ObjectMeta, as_utc, owner_of, owner_uid
 from console.kube.status import Severity, Status
 from console.kube.store import Decode, Projected
+
+
+class OwnerReference(msgspec.Struct, frozen=True, gc=False):
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool = False
+
+
+class ObjectMeta(msgspec.Struct, gc=False):
+    name: str
+    namespace: str = ""
+    uid: str = ""
+    resourceVersion: str = ""
+    creationTimestamp: datetime | None = None
+    deletionTimestamp: datetime | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    managedFields: msgspec.Raw = msgspec.Raw()
+    ownerReferences: tuple[OwnerReference, ...] | None = None
+
+
+def owner_of(meta: ObjectMeta) -> str:
+    """Return `Kind/name` of the controlling owner, or ""."""
+    for owner in meta.ownerReferences or ():
+        if owner.controller:
+            return f"{owner.kind}/{owner.name}"
+    return ""
+
+
+def owner_uid(meta: ObjectMeta) -> str:
+    """Return the uid of the controlling owner, or ""."""
+    return next((owner.uid for owner in meta.ownerReferences or () if owner.controller), "")
+
+
+def as_utc(value: datetime | None) -> datetime | None:
+    """Return the time with a time zone. Kubernetes writes UTC, so that is the default."""
+    if value is None or value.tzinfo is not None:
+        return value
+    return value.replace(tzinfo=UTC)
+
 
 #: The type of `DECODERS` in the modules of this package.
 Decoders = Mapping[GVR, Decode[Any]]
@@ -61,6 +101,20 @@ class Present(msgspec.Struct, gc=False):
     """An object of which only the presence matters."""
 
 
+class Reference(msgspec.Struct, gc=False):
+    """A reference to another object."""
+
+    kind: str | None = None
+    namespace: str | None = None
+    name: str | None = None
+    uid: str | None = None
+
+    @property
+    def path(self) -> str:
+        """Return `namespace/name`."""
+        return f"{self.namespace or ''}/{self.name or ''}"
+
+
 class Condition(msgspec.Struct, gc=False):
     type: str | None = None
     status: str | None = None
@@ -74,6 +128,14 @@ class Condition(msgspec.Struct, gc=False):
 
 
 Conditions = tuple[Condition, ...]
+
+
+class ConditionsOnly(msgspec.Struct, gc=False):
+    """A status of which only the conditions matter."""
+
+    conditions: Conditions | None = None
+
+
 R = TypeVar("R", bound=Object)
 P = TypeVar("P", bound=Projected)
 
@@ -166,3 +228,24 @@ def _term(item: _Expression) -> str:
 def pairs_text(pairs: dict[str, Any] | None) -> str:
     """Format key-value pairs as `a=1,b=2`, sorted by key."""
     return ",".join(f"{key}={value}" for key, value in sorted((pairs or {}).items()))
+
+
+_FIRST, _LAST = 1970, 9000
+
+
+def valid_time(value: datetime | None) -> datetime | None:
+    """Return `value` in UTC, or None if it is missing or implausible.
+
+    Tenants write some of the times, and others are Go's zero time. A time zone conversion could
+    move implausible years out of Python's range.
+    """
+    if value is None or not _FIRST < value.year < _LAST:
+        return None
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def seconds_between(start: datetime | None, end: datetime | None) -> int | None:
+    """Return the whole seconds from `start` to `end`, at least 0, or None if either time is None."""
+    if start is None or end is None:
+        return None
+    return max(0, int((end - start).total_seconds()))

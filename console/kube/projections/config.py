@@ -1,12 +1,11 @@
 """ConfigMaps and ServiceAccounts. For a ConfigMap, only keys and size are kept, not its values."""
 
-import msgspec
-
 from console.kube.gvr import CONFIG_MAPS, SERVICE_ACCOUNTS
 from console.kube.projections.common import (
     Decoders,
     Object,
     Projection,
+    Reference,
     annotation,
     basics,
     decoder,
@@ -42,30 +41,22 @@ class _ConfigMap(Object):
     immutable: bool | None = None
 
 
-class _Reference(msgspec.Struct, gc=False):
-    name: str = ""
-
-
 class _ServiceAccount(Object):
-    secrets: tuple[_Reference, ...] | None = None
-    imagePullSecrets: tuple[_Reference, ...] | None = None
+    secrets: tuple[Reference, ...] | None = None
+    imagePullSecrets: tuple[Reference, ...] | None = None
     automountServiceAccountToken: bool | None = None
 
 
 def _config_map(item: _ConfigMap) -> ConfigMap:
     data, binary = item.data or {}, item.binaryData or {}
     size = sum(len(text.encode()) for text in data.values())
-    size += sum(_decoded_size(text) for text in binary.values())
+    size += sum(len(text.rstrip("=")) * 3 // 4 for text in binary.values())
     return ConfigMap(
         **basics(item.metadata),
         keys=tuple(sorted({*data, *binary})),
         size=size,
         immutable=bool(item.immutable),
     )
-
-
-def _decoded_size(base64: str) -> int:
-    return len(base64.rstrip("=")) * 3 // 4
 
 
 def _service_account(item: _ServiceAccount) -> ServiceAccount:
@@ -78,7 +69,7 @@ def _service_account(item: _ServiceAccount) -> ServiceAccount:
     )
 
 
-def _names(references: tuple[_Reference, ...] | None) -> tuple[str, ...]:
+def _names(references: tuple[Reference, ...] | None) -> tuple[str, ...]:
     return tuple(reference.name for reference in references or () if reference.name)
 
 

@@ -6,8 +6,14 @@ from sys import intern
 import msgspec
 
 from console.kube.gvr import LEASES
-from console.kube.projections.common import Decoders, Object, Projection, basics, decoder
-from console.kube.projections.timestamps import valid_time
+from console.kube.projections.common import (
+    Decoders,
+    Object,
+    Projection,
+    basics,
+    decoder,
+    valid_time,
+)
 
 
 class Lease(Projection, frozen=True):

@@ -20,13 +20,14 @@ from console.kube.jsonpath import BadPath, Path, parse
 from console.kube.projections.common import (
     TERMINATING,
     Object,
+    ObjectMeta,
     Projection,
+    as_utc,
     basics,
     decoder,
     join_reason,
 )
 from console.kube.projections.definition import PrinterColumn
-from console.kube.projections.meta import ObjectMeta, as_utc
 from console.kube.status import Severity, Status
 from console.kube.store import Decode
 
@@ -201,7 +202,8 @@ def _status(meta: ObjectMeta, status: Any) -> Status:
     conditions = status.get("conditions") if isinstance(status, dict) else None
     if not isinstance(conditions, list) or not conditions:
         return _WAITING
-    found = {item["type"]: item for item in conditions if _is_condition(item)}
+    dicts = [item for item in conditions if isinstance(item, dict)]
+    found = {item["type"]: item for item in dicts if isinstance(item.get("type"), str)}
     for name, (severity, word) in {**_BAD, **_DONE}.items():
         if _holds(found, name):
             return Status(severity, word, _reason(found[name]))
@@ -216,10 +218,6 @@ def _status(meta: ObjectMeta, status: Any) -> Status:
             severity, word = (Severity.UNKNOWN, "Unknown") if unknown else (Severity.WARN, bad)
             return Status(severity, word, _reason(found[name]))
     return Status(Severity.PROGRESS, "Updating", _reason(found[moving])) if moving else _UNKNOWN
-
-
-def _is_condition(item: Any) -> bool:
-    return isinstance(item, dict) and isinstance(item.get("type"), str)
 
 
 def _holds(found: Mapping[str, Any], name: str) -> bool:

@@ -8,7 +8,7 @@ import msgspec
 
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS
 from console.kube.projections.common import (
-    Condition,
+    ConditionsOnly,
     Decoders,
     Object,
     Present,
@@ -100,13 +100,9 @@ class _Spec(msgspec.Struct, gc=False):
     versions: tuple[_Version, ...] | None = None
 
 
-class _Status(msgspec.Struct, gc=False):
-    conditions: tuple[Condition, ...] | None = None
-
-
 class _Read(Object, gc=False):
     spec: _Spec = msgspec.field(default_factory=_Spec)
-    status: _Status | None = None
+    status: ConditionsOnly | None = None
 
 
 def _project(read: _Read) -> Definition:

@@ -14,11 +14,12 @@ from console.kube.projections.common import (
     Decoders,
     Object,
     Projection,
+    Reference,
     basics,
     decoder,
     terminating_or,
+    valid_time,
 )
-from console.kube.projections.timestamps import valid_time
 from console.kube.projections.workload import interned
 from console.kube.status import Severity, Status
 
@@ -47,13 +48,6 @@ class Event(Projection, frozen=True, gc=False):
     last: datetime | None
 
 
-class _Reference(msgspec.Struct, gc=False):
-    kind: str | None = None
-    namespace: str | None = None
-    name: str | None = None
-    uid: str | None = None
-
-
 class _Source(msgspec.Struct, gc=False):
     component: str | None = None
     host: str | None = None
@@ -65,7 +59,7 @@ class _Series(msgspec.Struct, gc=False):
 
 
 class _Event(Object, gc=False):
-    involvedObject: _Reference | None = None
+    involvedObject: Reference | None = None
     reason: str | None = None
     message: str | None = None
     type: str | None = None
@@ -79,7 +73,7 @@ class _Event(Object, gc=False):
 
 
 def _project(value: _Event) -> Event:
-    about = value.involvedObject or _Reference()
+    about = value.involvedObject or Reference()
     first = valid_time(value.firstTimestamp) or valid_time(value.eventTime)
     return Event(
         **basics(value.metadata),

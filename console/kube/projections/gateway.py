@@ -14,9 +14,11 @@ from console.kube.gvr import GATEWAY_CLASSES, GATEWAYS, GRPC_ROUTES, HTTP_ROUTES
 from console.kube.projections.common import (
     Condition,
     Conditions,
+    ConditionsOnly,
     Decoders,
     Object,
     Projection,
+    Reference,
     basics,
     decoder,
     find_condition,
@@ -66,23 +68,13 @@ class _ClassSpec(msgspec.Struct, gc=False):
     description: str | None = None
 
 
-class _ClassStatus(msgspec.Struct, gc=False):
-    conditions: Conditions | None = None
-
-
 class _GatewayClass(Object):
     spec: _ClassSpec | None = None
-    status: _ClassStatus | None = None
-
-
-class _Reference(msgspec.Struct, gc=False):
-    kind: str | None = None
-    namespace: str | None = None
-    name: str | None = None
+    status: ConditionsOnly | None = None
 
 
 class _Tls(msgspec.Struct, gc=False):
-    certificateRefs: tuple[_Reference, ...] | None = None
+    certificateRefs: tuple[Reference, ...] | None = None
 
 
 class _Listener(msgspec.Struct, gc=False):
@@ -116,21 +108,17 @@ class _Gateway(Object):
 
 
 class _RouteRule(msgspec.Struct, gc=False):
-    backendRefs: tuple[_Reference, ...] | None = None
+    backendRefs: tuple[Reference, ...] | None = None
 
 
 class _RouteSpec(msgspec.Struct, gc=False):
     hostnames: tuple[str, ...] | None = None
-    parentRefs: tuple[_Reference, ...] | None = None
+    parentRefs: tuple[Reference, ...] | None = None
     rules: tuple[_RouteRule, ...] | None = None
 
 
-class _ParentStatus(msgspec.Struct, gc=False):
-    conditions: Conditions | None = None
-
-
 class _RouteStatus(msgspec.Struct, gc=False):
-    parents: tuple[_ParentStatus, ...] | None = None
+    parents: tuple[ConditionsOnly, ...] | None = None
 
 
 class _Route(Object):
@@ -216,7 +204,7 @@ def _route(item: _Route) -> Route:
     )
 
 
-def _uses(references: Sequence[_Reference] | None, kind: str, home: str) -> tuple[str, ...]:
+def _uses(references: Sequence[Reference] | None, kind: str, home: str) -> tuple[str, ...]:
     """Return references as `Kind/name`. `kind` is the API's default for references without a kind."""
     found = [
         f"{ref.kind or kind}/{name}" for ref in references or () for name in _names([ref], home)
@@ -224,9 +212,9 @@ def _uses(references: Sequence[_Reference] | None, kind: str, home: str) -> tupl
     return tuple(dict.fromkeys(found))
 
 
-def _names(references: Sequence[_Reference] | None, home: str) -> tuple[str, ...]:
+def _names(references: Sequence[Reference] | None, home: str) -> tuple[str, ...]:
     found = [
-        f"{ref.namespace}/{ref.name}" if ref.namespace and ref.namespace != home else ref.name
+        ref.path if ref.namespace and ref.namespace != home else ref.name
         for ref in references or ()
         if ref.name
     ]
@@ -239,7 +227,7 @@ def _route_status(status: _RouteStatus) -> Status:
     return min(found, key=lambda status: status.severity.rank, default=_UNSEEN)
 
 
-def _parent_status(parent: _ParentStatus) -> Status:
+def _parent_status(parent: ConditionsOnly) -> Status:
     refused = _refused(find_condition(parent.conditions, "Accepted"))
     if refused is not None:
         return refused

@@ -16,9 +16,10 @@ from console.kube.projections.common import (
     Decoders,
     Object,
     decoder,
+    seconds_between,
     selector_text,
+    valid_time,
 )
-from console.kube.projections.timestamps import seconds_between, valid_time
 from console.kube.projections.workload import (
     RUNNING,
     Spec,

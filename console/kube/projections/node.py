@@ -1,4 +1,4 @@
-"""Nodes.
+"""Nodes and RuntimeClasses.
 
 Roles and addresses follow kubectl (printNode in Kubernetes' printers). Conditions:
 https://kubernetes.io/docs/reference/node/node-status/#condition
@@ -9,7 +9,7 @@ from sys import intern
 
 import msgspec
 
-from console.kube.gvr import NODES
+from console.kube.gvr import GVR, NODES
 from console.kube.projections.common import (
     Conditions,
     Decoders,
@@ -146,4 +146,37 @@ def _status(spec: _Spec, status: _Status) -> Status:
     return Status(Severity.OK, "Ready")
 
 
-DECODERS: Decoders = {NODES: decoder(_Node, _project)}
+RUNTIME_CLASSES = GVR("node.k8s.io", "v1", "runtimeclasses")
+
+
+class RuntimeClass(Projection, frozen=True):
+    """A RuntimeClass. `overhead` is the overhead per pod, as a text like `cpu 250m` for each
+    resource.
+    """
+
+    handler: str
+    overhead: tuple[str, ...]
+
+
+class _Overhead(msgspec.Struct, gc=False):
+    podFixed: dict[str, str] | None = None
+
+
+class _RuntimeClass(Object):
+    handler: str = ""
+    overhead: _Overhead | None = None
+
+
+def _runtime_class(item: _RuntimeClass) -> RuntimeClass:
+    fixed = (item.overhead and item.overhead.podFixed) or {}
+    return RuntimeClass(
+        **basics(item.metadata),
+        handler=item.handler,
+        overhead=tuple(f"{name} {amount}" for name, amount in sorted(fixed.items())),
+    )
+
+
+DECODERS: Decoders = {
+    NODES: decoder(_Node, _project),
+    RUNTIME_CLASSES: decoder(_RuntimeClass, _runtime_class),
+}

@@ -12,11 +12,66 @@ import msgspec
 
 from console.kube.gvr import PODS, Key
 from console.kube.interning import InternPool, LabelInterner
-from console.kube.projections.common import Decoders
-from console.kube.projections.meta import ObjectMeta, as_utc, owner_of, owner_uid
-from console.kube.projections.podparts import Parts, parts_of
-from console.kube.projections.reserved import Reserved
+from console.kube.projections import podspec
+from console.kube.projections.common import (
+    Decoders,
+    Object,
+    as_utc,
+    owner_of,
+    owner_uid,
+)
+from console.kube.projections.reserved import Amounts, Reserved, Resources, reserved_of
 from console.kube.status import Severity, Status
+
+
+class Parts(msgspec.Struct, frozen=True, gc=False):
+    """Values derived from a pod's spec. Replicas share them, and they are reused while the spec is
+    unchanged.
+
+    `containers` and `inits` are counts. `sidecars` are the names of restartable init containers.
+    `uses` are the referenced objects as `Kind/name` (see `console.kube.projections.podspec`).
+    """
+
+    containers: int
+    inits: int
+    sidecars: tuple[str, ...]
+    images: tuple[str, ...]
+    uses: tuple[str, ...]
+    reserved: Reserved
+
+
+class _Container(podspec.Container, gc=False):
+    image: str = ""
+
+
+class _Spec(podspec.PodSpec, gc=False):
+    nodeName: str = ""
+    containers: tuple[_Container, ...] | None = None
+    initContainers: tuple[_Container, ...] | None = None
+    resources: Resources | None = None
+    overhead: Amounts | None = None
+
+
+_spec_decoder = msgspec.json.Decoder(_Spec)
+_parts_pool = InternPool()
+
+
+def _parts_of(raw: msgspec.Raw, pod: str) -> tuple[str, Parts]:
+    """Return the node name and the parts of a spec. `pod` is the pod's name. Raise
+    `msgspec.DecodeError`.
+    """
+    spec = _spec_decoder.decode(raw) if raw else _Spec()
+    containers, inits = spec.containers or (), spec.initContainers or ()
+    everything = (*containers, *inits)
+    parts = Parts(
+        containers=len(containers),
+        inits=len(inits),
+        sidecars=tuple(c.name for c in inits if c.restartPolicy == "Always"),
+        images=tuple(c.image for c in everything),
+        uses=podspec.referenced_objects(spec, everything, pod),
+        reserved=reserved_of(containers, inits, spec.resources, spec.overhead),
+    )
+    return intern(spec.nodeName), _parts_pool.intern(parts)
 
 
 class Pod(msgspec.Struct, frozen=True, gc=False):
@@ -113,8 +168,7 @@ class _PodStatus(msgspec.Struct, gc=False):
     initContainerStatuses: tuple[_ContainerStatus, ...] | None = None
 
 
-class _Pod(msgspec.Struct, gc=False):
-    metadata: ObjectMeta
+class _Pod(Object, gc=False):
     spec: msgspec.Raw = msgspec.Raw()
     status: _PodStatus = msgspec.field(default_factory=_PodStatus)
 
@@ -160,7 +214,7 @@ class Decoder:
         if known is not None and known.spec == spec:
             node, parts = known.node, known.parts
         else:
-            node, parts = parts_of(pod.spec, meta.name)
+            node, parts = _parts_of(pod.spec, meta.name)
         statuses = status.containerStatuses or ()
         restarts, restarted = _restarts(status)
         owner = intern(owner_uid(meta))
@@ -317,4 +371,6 @@ def _joined(first: str, second: str, *, sep: str = ": ") -> str:
     return sep.join(part for part in (first, second) if part)
 
 
-DECODERS: Decoders = {PODS: decode}
+DECODERS: Decoders = {
+    PODS: decode,
+}

@@ -33,7 +33,7 @@ class PodReference(NamedTuple):
     optional: bool = False
 
 
-class Reference(msgspec.Struct, gc=False):
+class LocalReference(msgspec.Struct, gc=False):
     name: str | None = None
     optional: bool | None = None
 
@@ -43,8 +43,8 @@ class _SecretVolume(msgspec.Struct, gc=False):
     optional: bool | None = None
 
     @property
-    def reference(self) -> Reference:
-        return Reference(self.secretName, self.optional)
+    def reference(self) -> LocalReference:
+        return LocalReference(self.secretName, self.optional)
 
 
 class _ClaimVolume(msgspec.Struct, gc=False):
@@ -52,8 +52,8 @@ class _ClaimVolume(msgspec.Struct, gc=False):
 
 
 class _Source(msgspec.Struct, gc=False):
-    secret: Reference | None = None
-    configMap: Reference | None = None
+    secret: LocalReference | None = None
+    configMap: LocalReference | None = None
 
 
 class _Projected(msgspec.Struct, gc=False):
@@ -63,20 +63,20 @@ class _Projected(msgspec.Struct, gc=False):
 class _Driver(msgspec.Struct, gc=False):
     """A volume driver with a Secret in one of these fields."""
 
-    secretRef: Reference | None = None
-    nodePublishSecretRef: Reference | None = None
+    secretRef: LocalReference | None = None
+    nodePublishSecretRef: LocalReference | None = None
     secretName: str | None = None
 
     @property
-    def secret(self) -> Reference | None:
+    def secret(self) -> LocalReference | None:
         found = self.secretRef or self.nodePublishSecretRef
-        return found or (Reference(self.secretName) if self.secretName else None)
+        return found or (LocalReference(self.secretName) if self.secretName else None)
 
 
 class _Volume(msgspec.Struct, gc=False):
     name: str = ""
     secret: _SecretVolume | None = None
-    configMap: Reference | None = None
+    configMap: LocalReference | None = None
     projected: _Projected | None = None
     persistentVolumeClaim: _ClaimVolume | None = None
     ephemeral: Present | None = None
@@ -95,8 +95,8 @@ class _Volume(msgspec.Struct, gc=False):
 
 
 class _ValueFrom(msgspec.Struct, gc=False):
-    secretKeyRef: Reference | None = None
-    configMapKeyRef: Reference | None = None
+    secretKeyRef: LocalReference | None = None
+    configMapKeyRef: LocalReference | None = None
 
 
 class _Variable(msgspec.Struct, gc=False):
@@ -104,8 +104,8 @@ class _Variable(msgspec.Struct, gc=False):
 
 
 class _Variables(msgspec.Struct, gc=False):
-    secretRef: Reference | None = None
-    configMapRef: Reference | None = None
+    secretRef: LocalReference | None = None
+    configMapRef: LocalReference | None = None
 
 
 class Container(reserved.ReservedContainer, gc=False):
@@ -117,7 +117,7 @@ class Container(reserved.ReservedContainer, gc=False):
 class PodSpec(msgspec.Struct, gc=False):
     volumes: tuple[_Volume, ...] | None = None
     serviceAccountName: str | None = None
-    imagePullSecrets: tuple[Reference, ...] | None = None
+    imagePullSecrets: tuple[LocalReference, ...] | None = None
     priorityClassName: str | None = None
     ephemeralContainers: tuple[Container, ...] | None = None
 
@@ -204,8 +204,8 @@ def _volume(found: list[_Plain], volume: _Volume, pod: str) -> None:
 
 def _add(
     found: list[_Plain],
-    secret: Reference | None,
-    config_map: Reference | None,
+    secret: LocalReference | None,
+    config_map: LocalReference | None,
     how: str,
     where: str,
 ) -> None:

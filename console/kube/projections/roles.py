@@ -1,17 +1,18 @@
 """Roles and role bindings: those of Kubernetes, and KubeSphere's for the platform and workspaces.
 
 They differ only in their scope. These projections are for lists; permissions are evaluated from
-the original objects elsewhere.
+the original objects elsewhere. RoleBases are KubeSphere's templates for the initial roles of new
+workspaces and projects.
 """
 
 from sys import intern
-
-import msgspec
+from typing import Any
 
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
     GLOBAL_ROLES,
+    ROLE_BASES,
     ROLE_BINDINGS,
     ROLES,
     WORKSPACE_ROLE_BINDINGS,
@@ -22,6 +23,7 @@ from console.kube.projections.common import (
     Object,
     Present,
     Projection,
+    Reference,
     annotation,
     basics,
     decoder,
@@ -78,20 +80,9 @@ class _Role(Object):
     aggregationRule: Present | None = None
 
 
-class _RoleRef(msgspec.Struct, gc=False):
-    kind: str | None = None
-    name: str | None = None
-
-
-class _Subject(msgspec.Struct, gc=False):
-    kind: str | None = None
-    namespace: str | None = None
-    name: str | None = None
-
-
 class _Binding(Object):
-    roleRef: _RoleRef | None = None
-    subjects: tuple[_Subject, ...] | None = None
+    roleRef: Reference | None = None
+    subjects: tuple[Reference, ...] | None = None
 
 
 def _role(item: _Role) -> Role:
@@ -109,7 +100,7 @@ def _role(item: _Role) -> Role:
 
 
 def _binding(item: _Binding) -> Binding:
-    ref, subjects = item.roleRef or _RoleRef(), item.subjects or ()
+    ref, subjects = item.roleRef or Reference(), item.subjects or ()
     # Same order as SubjectsStrings in Kubernetes' pkg/apis/rbac.
     known = ("User", "Group", "ServiceAccount")
     return Binding(
@@ -118,9 +109,7 @@ def _binding(item: _Binding) -> Binding:
         role_kind=intern(ref.kind or ""),
         users=tuple(s.name or "" for s in subjects if s.kind == "User"),
         groups=tuple(s.name or "" for s in subjects if s.kind == "Group"),
-        service_accounts=tuple(
-            f"{s.namespace or ''}/{s.name or ''}" for s in subjects if s.kind == "ServiceAccount"
-        ),
+        service_accounts=tuple(s.path for s in subjects if s.kind == "ServiceAccount"),
         others=tuple(f"{s.kind}/{s.name}" for s in subjects if s.kind not in known),
         workspace=intern((item.metadata.labels or {}).get(WORKSPACE_LABEL, "")),
     )
@@ -129,9 +118,50 @@ def _binding(item: _Binding) -> Binding:
 _decode_role = decoder(_Role, _role)
 _decode_binding = decoder(_Binding, _binding)
 
+
+#: A RoleBase with this label is for projects.
+PROJECT_SCOPE = "scope.kubesphere.io/namespace"
+
+
+class RoleBase(Projection, frozen=True):
+    """A RoleBase.
+
+    `role_kind` is Role for projects and WorkspaceRole for workspaces. `role` is the name of the
+    role and `rules` the number of its rules. The content is not validated by the server;
+    malformed values are "" and 0.
+    """
+
+    role_kind: str
+    role: str
+    rules: int
+    for_projects: bool
+
+
+class _RoleBase(Object):
+    role: Any = None
+
+
+def _role_base(item: _RoleBase) -> RoleBase:
+    role = item.role if isinstance(item.role, dict) else {}
+    metadata = role.get("metadata")
+    rules = role.get("rules")
+    return RoleBase(
+        **basics(item.metadata),
+        role_kind=_text(role.get("kind")),
+        role=_text(metadata.get("name") if isinstance(metadata, dict) else None),
+        rules=len(rules) if isinstance(rules, list) else 0,
+        for_projects=PROJECT_SCOPE in (item.metadata.labels or {}),
+    )
+
+
+def _text(found: object) -> str:
+    return found if isinstance(found, str) else ""
+
+
 DECODERS: Decoders = {
     **dict.fromkeys((ROLES, CLUSTER_ROLES, GLOBAL_ROLES, WORKSPACE_ROLES), _decode_role),
     **dict.fromkeys(
         (ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS, WORKSPACE_ROLE_BINDINGS), _decode_binding
     ),
+    ROLE_BASES: decoder(_RoleBase, _role_base),
 }

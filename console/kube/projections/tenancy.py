@@ -1,17 +1,21 @@
-"""KubeSphere workspaces, departments and login records (tenant.kubesphere.io, iam.kubesphere.io).
+"""KubeSphere users, workspaces, departments and login records (tenant.kubesphere.io,
+iam.kubesphere.io).
 
 The labels iam.kubesphere.io/{user-ref,group-ref,group-parent} reference other objects. The
 annotations kubesphere.io/{alias-name,description,creator} are for display.
 """
 
+from datetime import datetime
 from sys import intern
 
 import msgspec
 
 from console.kube.gvr import (
+    GLOBAL_ROLE_BINDINGS,
     GROUP_BINDINGS,
     GROUPS,
     LOGIN_RECORDS,
+    USERS,
     WORKSPACE_QUOTAS,
     WORKSPACE_TEMPLATES,
     WORKSPACES,
@@ -19,15 +23,17 @@ from console.kube.gvr import (
 from console.kube.projections.common import (
     Decoders,
     Object,
+    ObjectMeta,
     Present,
     Projection,
+    Reference,
     annotation,
+    as_utc,
     basics,
     decoder,
     join_reason,
     terminating_or,
 )
-from console.kube.projections.meta import ObjectMeta
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import (
     ALIAS_ANNOTATION,
@@ -35,6 +41,100 @@ from console.kube.projections.roles import (
     DESCRIPTION_ANNOTATION,
 )
 from console.kube.status import Severity, Status
+
+
+class User(msgspec.Struct, frozen=True, gc=False):
+    """A KubeSphere user. `groups` comes from the object and grants nothing. The password hash is
+    not kept.
+    """
+
+    name: str
+    uid: str
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    created: datetime | None
+    deleted: datetime | None
+    email: str
+    groups: tuple[str, ...]
+    state: str
+    has_password: bool
+    namespace: str = ""
+
+
+class Subject(msgspec.Struct, frozen=True, gc=False):
+    kind: str = ""
+    name: str = ""
+
+
+class GlobalRoleBinding(msgspec.Struct, frozen=True, gc=False):
+    name: str
+    uid: str
+    labels: dict[str, str]
+    created: datetime | None
+    deleted: datetime | None
+    role: str
+    role_kind: str
+    subjects: tuple[Subject, ...]
+    namespace: str = ""
+
+
+class _UserSpec(msgspec.Struct, gc=False):
+    email: str = ""
+    groups: tuple[str, ...] | None = None
+    password: str = ""
+
+
+class _UserStatus(msgspec.Struct, gc=False):
+    state: str | None = None
+
+
+class _User(Object, gc=False):
+    spec: _UserSpec | None = None
+    status: _UserStatus | None = None
+
+
+class _RoleRef(msgspec.Struct, gc=False):
+    kind: str = ""
+    name: str = ""
+
+
+class _Binding(Object, gc=False):
+    roleRef: _RoleRef | None = None
+    subjects: tuple[Subject, ...] | None = None
+
+
+def _user(item: _User) -> User:
+    meta, spec = item.metadata, item.spec or _UserSpec()
+    return User(
+        name=meta.name,
+        uid=meta.uid,
+        labels=meta.labels or {},
+        annotations=meta.annotations or {},
+        created=as_utc(meta.creationTimestamp),
+        deleted=as_utc(meta.deletionTimestamp),
+        email=spec.email,
+        groups=spec.groups or (),
+        state=(item.status and item.status.state) or "",
+        has_password=bool(spec.password),
+    )
+
+
+def _binding(item: _Binding) -> GlobalRoleBinding:
+    meta, role = item.metadata, item.roleRef or _RoleRef()
+    return GlobalRoleBinding(
+        name=meta.name,
+        uid=meta.uid,
+        labels=meta.labels or {},
+        created=as_utc(meta.creationTimestamp),
+        deleted=as_utc(meta.deletionTimestamp),
+        role=role.name,
+        role_kind=role.kind,
+        subjects=item.subjects or (),
+    )
+
+
+decode_binding = decoder(_Binding, _binding)
+
 
 PARENT_LABEL = "iam.kubesphere.io/group-parent"
 USER_LABEL = "iam.kubesphere.io/user-ref"
@@ -110,12 +210,8 @@ class _Template(msgspec.Struct, gc=False):
     spec: _WorkspaceSpec | None = None
 
 
-class _Cluster(msgspec.Struct, gc=False):
-    name: str | None = None
-
-
 class _Placement(msgspec.Struct, gc=False):
-    clusters: tuple[_Cluster, ...] | None = None
+    clusters: tuple[Reference, ...] | None = None
     clusterSelector: Present | None = None
 
 
@@ -145,12 +241,8 @@ class _WorkspaceQuota(Object):
     spec: _QuotaSpec | None = None
 
 
-class _GroupRef(msgspec.Struct, gc=False):
-    name: str | None = None
-
-
 class _GroupBinding(Object):
-    groupRef: _GroupRef | None = None
+    groupRef: Reference | None = None
     users: tuple[str, ...] | None = None
 
 
@@ -247,6 +339,8 @@ def _login_status(spec: _LoginSpec) -> Status:
 
 
 DECODERS: Decoders = {
+    USERS: decoder(_User, _user),
+    GLOBAL_ROLE_BINDINGS: decode_binding,
     WORKSPACES: decoder(_Workspace, _workspace),
     WORKSPACE_TEMPLATES: decoder(_WorkspaceTemplate, _workspace_template),
     WORKSPACE_QUOTAS: decoder(_WorkspaceQuota, _workspace_quota),

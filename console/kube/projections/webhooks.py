@@ -8,7 +8,7 @@ from console.kube.gvr import (
     MUTATING_WEBHOOK_CONFIGURATIONS,
     VALIDATING_WEBHOOK_CONFIGURATIONS,
 )
-from console.kube.projections.common import Decoders, Object, Projection, basics, decoder
+from console.kube.projections.common import Decoders, Object, Projection, Reference, basics, decoder
 
 
 class Webhook(msgspec.Struct, frozen=True, gc=False):
@@ -38,13 +38,8 @@ class WebhookConfiguration(Projection, frozen=True):
     resources: tuple[str, ...]
 
 
-class _ServiceReference(msgspec.Struct, gc=False):
-    namespace: str = ""
-    name: str = ""
-
-
 class _ClientConfig(msgspec.Struct, gc=False):
-    service: _ServiceReference | None = None
+    service: Reference | None = None
     url: str | None = None
 
 
@@ -100,7 +95,7 @@ def _resource(resource: str, group: str) -> str:
 
 def _target(config: _ClientConfig) -> str:
     if config.service is not None:
-        return f"{config.service.namespace}/{config.service.name}"
+        return config.service.path
     try:
         return urlsplit(config.url or "").hostname or ""
     except ValueError:

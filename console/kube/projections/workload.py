@@ -11,12 +11,12 @@ from console.kube.projections.common import (
     TERMINATING,
     Basics,
     Condition,
+    ObjectMeta,
     Projection,
     Selector,
     basics,
     selector_text,
 )
-from console.kube.projections.meta import ObjectMeta
 from console.kube.status import Severity, Status
 
 #: Shares statuses, image lists and other values that many objects have in common.

@@ -18,7 +18,7 @@ from accounts.oauth.clients import make_first_client
 from accounts.oauth.options import config_path
 from accounts.signin.passwords import hash_password
 from console.kube import controller
-from console.kube.client import ConsoleClient, Transport
+from console.kube.clients import ConsoleClient
 from console.kube.credentials import Credentials
 from console.kube.errors import Conflict, NotFound
 from console.kube.gvr import (
@@ -32,6 +32,7 @@ from console.kube.gvr import (
 )
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
+from console.kube.transport import Transport
 from console.management.commands._web import check_static_files, prepare_database, run_web
 from console.management.commands.install import install_into
 from console.ui.core.clusters import HOST

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from accounts.bootstrap import bootstrap
-from console.kube.client import ConsoleClient, Transport
+from console.kube.clients import ConsoleClient
 from console.kube.credentials import KUBECONFIG_LIFETIME, Credentials, NoCluster
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import SECRETS, USERS
@@ -20,6 +20,7 @@ from console.kube.kubeconfig import (
     service_account,
     write_console_kubeconfig,
 )
+from console.kube.transport import Transport
 
 
 async def install_into(client: ConsoleClient, *, admin_password: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
 from console.kube.gvr import NAMESPACES, NODES, SERVICES
-from console.kube.scopes import is_label
+from console.kube.names import is_dns_label
 from console.pages.kubesphere.segments import (
     OF_CLUSTER,
     OF_DEVOPS,
@@ -35,7 +35,7 @@ class _Label(StringConverter):
     """DNS label: name of a workspace or project."""
 
     def to_python(self, value: str) -> str:
-        if not is_label(value):
+        if not is_dns_label(value):
             raise ValueError
         return value
 

@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from console.kube.client import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ObjectClient
+from console.kube.clients import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ObjectClient
 from console.kube.errors import ApiError, ChangedConcurrently, Conflict, ObjectRecreated
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry

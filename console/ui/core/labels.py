@@ -18,7 +18,8 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.errors import ChangedConcurrently
 from console.kube.gvr import Key
-from console.kube.selectors import is_label_value, is_qualified
+from console.kube.names import is_label_value
+from console.kube.selectors import is_qualified
 from console.ui.core.action_texts import kubectl, quoted
 from console.ui.core.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
 from console.ui.core.manifests import mapping

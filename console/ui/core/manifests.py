@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from console.kube.projections.timestamps import valid_time
+from console.kube.projections.common import valid_time
 from console.ui.core.text import escape_invisible
 
 MASK = "••••••"

@@ -8,12 +8,12 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.kube.client import CALL_TIMEOUT
 from console.kube.errors import Forbidden
 from console.kube.gvr import Key
 from console.kube.informer import Informer
 from console.kube.livelist import LiveList
 from console.kube.store import Entry
+from console.kube.transport import CALL_TIMEOUT
 from console.ui.core.access import Access
 from console.ui.core.custom_kinds import GenericKind
 from console.ui.core.kind import ResourceKind

@@ -4,7 +4,6 @@ The cost is bounded by the length of the text. Missing values are not guessed. T
 decides what a document would create (`console.views.importing`).
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -15,6 +14,7 @@ from django.utils.translation import gettext as _
 from console.kube.api_discovery import CreatableType
 from console.kube.apply import SERVER_SET
 from console.kube.gvr import BUILT_IN_GROUPS, GVR
+from console.kube.names import API_VERSION
 from console.ui.core.manifests import mapping, mappings_at
 from console.ui.core.text import escape_invisible
 from console.ui.editing.manifest import (
@@ -64,9 +64,6 @@ ORDER = (
 #: Webhooks come last, because they may reject later objects. Custom resources come before, because
 #: they may need any other object.
 _LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
-VERSION = re.compile(
-    r"(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?/)?[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-)
 _RBAC = "rbac.authorization.k8s.io"
 
 
@@ -184,7 +181,7 @@ def _problems(document: Document) -> Iterator[ManifestProblem]:
             text = _("%(field)s must be a string.") % {"field": f"metadata.{name}"}
             yield problem(text, ("metadata", name))
     version = value.get("apiVersion")
-    if isinstance(version, str) and version and not VERSION.fullmatch(version):
+    if isinstance(version, str) and version and not API_VERSION.fullmatch(version):
         yield problem(_("This is not a valid API version."), ("apiVersion",))
 
 

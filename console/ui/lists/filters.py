@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR
-from console.kube.scopes import is_label
+from console.kube.names import is_dns_label
 from console.kube.selectors import Requirement, SelectorError, parse_labels
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
@@ -89,7 +89,7 @@ class NamespaceFilter(Filter):
 
     def canonical(self, text: str) -> str:
         name = text.strip()
-        if not is_label(name):
+        if not is_dns_label(name):
             raise InvalidFilterValue(_("This is not a valid project name."))
         return name
 

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from django.urls import ResolverMatch, reverse
 
 from console.kube.gvr import GLOBAL_ROLES, USERS, WORKSPACES
-from console.kube.scopes import is_label
+from console.kube.names import is_dns_label
 from console.ui.core.access import Access
 from console.ui.core.clusters import HOST, clusters
 from console.ui.core.kind import ResourceKind
@@ -69,7 +69,7 @@ class Level:
         # The workspace of a project is looked up on each request.
         workspace = self.workspace if self.name == "workspace" else ""
         parts = (self.name, self.cluster, workspace, self.namespace)
-        fits = all(is_label(part) for part in parts if part) and account.isascii()
+        fits = all(is_dns_label(part) for part in parts if part) and account.isascii()
         return "/".join((account, *parts)) if fits else ""
 
 
@@ -159,7 +159,7 @@ def project_filter(request: HttpRequest) -> str:
     except SuspiciousOperation:
         return ""
     # Values that are not valid namespace names have no URL.
-    return given[0] if len(given) == 1 and is_label(given[0]) else ""
+    return given[0] if len(given) == 1 and is_dns_label(given[0]) else ""
 
 
 def _level_of_url(match: ResolverMatch, request: HttpRequest, access: Access) -> Level | None:
@@ -217,7 +217,7 @@ def _accessible(level: Level, access: Access) -> Level | None:
 
 def _parse_level(name: str, cluster: str, workspace: str, namespace: str) -> Level | None:
     """Parse one level of the cookie. Return None if it is invalid."""
-    if not all(is_label(part) for part in (cluster, workspace or "x", namespace or "x")):
+    if not all(is_dns_label(part) for part in (cluster, workspace or "x", namespace or "x")):
         return None
     match name:
         case "platform":

@@ -17,7 +17,7 @@ from django.urls import Resolver404, resolve
 from django.utils.translation import get_language
 
 from console.kube.gvr import GVR, Key
-from console.kube.scopes import is_label
+from console.kube.names import is_dns_label
 from console.ui.core.access import Access
 from console.ui.core.clusters import HOST, Cluster, clusters
 from console.ui.core.kind import ResourceKind
@@ -256,7 +256,7 @@ def detail_route(
     kind = find_kind(cluster, resource)
     if cluster is None or kind is None or kind.view.namespaced is not bool(namespace):
         return None
-    if namespace and not is_label(namespace):
+    if namespace and not is_dns_label(namespace):
         # kube-apiserver rejects invalid namespace names.
         return None
     tabs = tabs_of(kind)

@@ -9,7 +9,7 @@ import yaml
 
 from accounts.oauth import kubesphere_config
 from accounts.oauth.options import CLUSTER, DEFAULTS, FILE, options
-from console.kube.client import ConsoleClient
+from console.kube.clients import ConsoleClient
 from console.kube.clock import SystemClock
 from console.kube.errors import ApiError
 from console.kube.gvr import CONFIG_MAPS

@@ -9,9 +9,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from console.kube.client import ConsoleClient, Transport
+from console.kube.clients import ConsoleClient
 from console.kube.credentials import Credentials
 from console.kube.gvr import PODS
+from console.kube.transport import Transport
 from tests.controlplane.waiting import eventually
 
 SPACE = "default"

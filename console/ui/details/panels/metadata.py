@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from console.kube.gvr import GVR, Key
-from console.kube.projections.timestamps import valid_time
+from console.kube.projections.common import valid_time
 from console.ui.core.kind import ResourceKind
 from console.ui.core.link_resolver import LinkResolver
 from console.ui.core.links import list_url

@@ -16,8 +16,8 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from console.kube.gvr import ENDPOINT_SLICES, PODS, STORAGE_CLASSES, Key
 from console.kube.informer import Informer
-from console.kube.projections.claims import PersistentVolumeClaim
 from console.kube.projections.common import Object
+from console.kube.projections.storage import PersistentVolumeClaim
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.core.permissions import Readable
