@@ -16,14 +16,7 @@ from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import (
-    AgeColumn,
-    DurationColumn,
-    ListColumn,
-    NameColumn,
-    StatusColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import DurationColumn, ListColumn, StatusColumn, TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -41,7 +34,6 @@ class CertificateSigningRequestKind(ResourceKind):
         Severity.DONE: gettext_lazy("Issued"),
     }
     columns = (
-        NameColumn(),
         StatusColumn(),
         TextColumn(id="signer", label=gettext_lazy("Signer"), priority=2),
         TextColumn(id="requestor", label=gettext_lazy("Requestor"), priority=2),
@@ -52,7 +44,6 @@ class CertificateSigningRequestKind(ResourceKind):
             get=lambda found: found.seconds,
         ),
         ListColumn(id="usages", label=gettext_lazy("Usages"), priority=4),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (found.signer, found.requestor))
     filters = (

@@ -9,7 +9,7 @@ from console.kube.projections.roles import Role
 from console.ui.core.clusters import HOST
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
+from console.ui.lists.columns import BoolColumn, NumberColumn, TextColumn
 from console.ui.lists.filters import ChoiceFilter, SearchFilter
 from rbac.levels import Level, RoleScope
 
@@ -35,11 +35,9 @@ class ClusterRoleKind(ResourceKind):
         "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
     }
     columns = (
-        NameColumn(),
         NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=2),
         BoolColumn(id="aggregated", label=gettext_lazy("Aggregated"), priority=3),
         TextColumn(id="description", label=gettext_lazy("Description"), priority=2),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label or description"),

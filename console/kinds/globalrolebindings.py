@@ -14,7 +14,7 @@ from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import AgeColumn, LinkColumn, ListColumn, NameColumn
+from console.ui.lists.columns import LinkColumn, ListColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -34,7 +34,6 @@ class GlobalRoleBindingKind(ResourceKind):
     singular = gettext_lazy("platform role binding")
     nouns = gettext_lazy("platform role bindings")
     columns = (
-        NameColumn(),
         LinkColumn(
             id="role",
             label=gettext_lazy("Role"),
@@ -55,7 +54,6 @@ class GlobalRoleBindingKind(ResourceKind):
             get=lambda binding: subject_names_of_kind(binding, "Group"),
             most=2,
         ),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label, role or subject"),

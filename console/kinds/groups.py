@@ -14,7 +14,7 @@ from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import AgeColumn, NameColumn, TextColumn
+from console.ui.lists.columns import TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -26,11 +26,9 @@ class GroupKind(ResourceKind):
     singular = gettext_lazy("department")
     nouns = gettext_lazy("departments")
     columns = (
-        NameColumn(),
         TextColumn(id="title", label=gettext_lazy("Alias"), priority=1),
         TextColumn(id="workspace", label=gettext_lazy("Workspace"), priority=2),
         TextColumn(id="parent", label=gettext_lazy("Parent department"), priority=2),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda group: (group.title, group.workspace))
     filters = (

@@ -21,8 +21,6 @@ from console.ui.lists.columns import (
     AgeColumn,
     LinkColumn,
     ListColumn,
-    NameColumn,
-    NamespaceColumn,
     NumberColumn,
     OwnerColumn,
     StatusColumn,
@@ -68,8 +66,6 @@ class AutoscalerKind(ResourceKind):
         Severity.WARN: gettext_lazy("At its maximum"),
     }
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         LinkColumn(
             id="target",
@@ -84,7 +80,6 @@ class AutoscalerKind(ResourceKind):
         NumberColumn(id="desired", label=gettext_lazy("Desired"), priority=4),
         AgeColumn(id="last_scaled", label=gettext_lazy("Last scaled"), priority=4),
         OwnerColumn(),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label, target or metric"),

@@ -14,7 +14,7 @@ from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, TextColumn
+from console.ui.lists.columns import BoolColumn, TextColumn
 from console.ui.lists.filters import SearchFilter
 
 
@@ -27,11 +27,9 @@ class IngressClassKind(ResourceKind):
     nouns = gettext_lazy("ingress classes")
     example = {"spec": {"controller": "example.com/controller"}}
     columns = (
-        NameColumn(),
         BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),
         TextColumn(id="controller", label=gettext_lazy("Controller"), priority=2),
         TextColumn(id="parameters", label=gettext_lazy("Parameters"), priority=3),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (found.controller,))
     actions = (Delete(),)

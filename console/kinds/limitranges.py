@@ -14,7 +14,7 @@ from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import AgeColumn, ListColumn, NameColumn, NamespaceColumn
+from console.ui.lists.columns import ListColumn
 from console.ui.lists.filters import SearchFilter
 
 
@@ -38,8 +38,6 @@ class LimitRangeKind(ResourceKind):
         }
     }
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         ListColumn(id="types", label=gettext_lazy("Applies to"), priority=2, most=3),
         ListColumn(
             id="default_requests", label=gettext_lazy("Default requests"), priority=2, most=2
@@ -47,7 +45,6 @@ class LimitRangeKind(ResourceKind):
         ListColumn(id="default_limits", label=gettext_lazy("Default limits"), priority=2, most=2),
         ListColumn(id="least", label=gettext_lazy("Minimum"), priority=3),
         ListColumn(id="most", label=gettext_lazy("Maximum"), priority=3),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: found.types)
     actions = (Delete(),)

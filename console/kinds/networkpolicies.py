@@ -17,7 +17,7 @@ from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.object_panels import SelectedPodsPanel
-from console.ui.lists.columns import AgeColumn, NameColumn, NamespaceColumn, TextColumn
+from console.ui.lists.columns import TextColumn
 from console.ui.lists.filters import ChoiceFilter, SearchFilter
 
 DIRECTIONS = (
@@ -61,8 +61,6 @@ class NetworkPolicyKind(ResourceKind):
         }
     }
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         TextColumn(
             id="pods",
             label=gettext_lazy("Pods"),
@@ -85,7 +83,6 @@ class NetworkPolicyKind(ResourceKind):
             get=lambda policy: rules_text(policy.egress),
             order=lambda policy: rules_sort_key(policy.egress),
         ),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label or selector"), texts=lambda policy: (policy.selector,)

@@ -22,10 +22,8 @@ from console.ui.core.text import escape_invisible
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.node_panels import NodeCapacityPanel, PodsPanel
 from console.ui.lists.columns import (
-    AgeColumn,
     IpColumn,
     ListColumn,
-    NameColumn,
     QuantityColumn,
     StatusColumn,
     TextColumn,
@@ -53,7 +51,6 @@ class NodeKind(ResourceKind):
         Severity.PAUSED: gettext_lazy("Cordoned"),
     }
     columns = (
-        NameColumn(),
         StatusColumn(),
         ListColumn(id="roles", label=gettext_lazy("Roles"), most=2),
         TextColumn(id="version", label=gettext_lazy("Version"), priority=2),
@@ -67,7 +64,6 @@ class NodeKind(ResourceKind):
         TextColumn(id="architecture", label=gettext_lazy("Architecture"), priority=4),
         TextColumn(id="kernel", label=gettext_lazy("Kernel"), priority=4),
         TextColumn(id="runtime", label=gettext_lazy("Container runtime"), priority=4),
-        AgeColumn(priority=1),
     )
     metrics = NODE_METRICS
     measured = (

@@ -22,15 +22,7 @@ from console.ui.core.text import escape_invisible
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.health_panels import StorageClassCause, why_pending
 from console.ui.details.relations.object_panels import UsedByPanel
-from console.ui.lists.columns import (
-    AgeColumn,
-    LinkColumn,
-    NameColumn,
-    NamespaceColumn,
-    QuantityColumn,
-    StatusColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import LinkColumn, QuantityColumn, StatusColumn, TextColumn
 from console.ui.lists.filters import STATE, FieldFilter, SearchFilter
 
 
@@ -52,8 +44,6 @@ class PersistentVolumeClaimKind(ResourceKind):
     }
     severity_words = {Severity.OK: gettext_lazy("Bound")}
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         LinkColumn(
             id="volume",
@@ -72,7 +62,6 @@ class PersistentVolumeClaimKind(ResourceKind):
         ),
         TextColumn(id="attributes_class", label=gettext_lazy("Attributes class"), priority=4),
         TextColumn(id="volume_mode", label=gettext_lazy("Volume mode"), priority=4),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label, volume or storage class"),

@@ -17,10 +17,8 @@ from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
 from console.ui.lists.columns import (
-    AgeColumn,
     LinkColumn,
     LinkTarget,
-    NameColumn,
     QuantityColumn,
     StatusColumn,
     TextColumn,
@@ -62,7 +60,6 @@ class PersistentVolumeKind(ResourceKind):
         Severity.OK: gettext_lazy("Bound or available"),
     }
     columns = (
-        NameColumn(),
         StatusColumn(),
         QuantityColumn(id="capacity", label=gettext_lazy("Capacity"), priority=2, unit="bytes"),
         TextColumn(id="access_modes", label=gettext_lazy("Access modes"), priority=3),
@@ -85,7 +82,6 @@ class PersistentVolumeKind(ResourceKind):
         TextColumn(id="attributes_class", label=gettext_lazy("Attributes class"), priority=4),
         TextColumn(id="driver", label=gettext_lazy("Driver"), priority=4),
         TextColumn(id="volume_mode", label=gettext_lazy("Volume mode"), priority=4),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label, claim, storage class or driver"),

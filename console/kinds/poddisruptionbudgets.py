@@ -19,9 +19,6 @@ from console.ui.core.text import escape_invisible
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.object_panels import SelectedPodsPanel
 from console.ui.lists.columns import (
-    AgeColumn,
-    NameColumn,
-    NamespaceColumn,
     NumberColumn,
     OwnerColumn,
     RatioColumn,
@@ -64,8 +61,6 @@ class BudgetKind(ResourceKind):
         Severity.WARN: gettext_lazy("Blocks eviction"),
     }
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         TextColumn(
             id="least",
@@ -91,7 +86,6 @@ class BudgetKind(ResourceKind):
         NumberColumn(id="needed", label=gettext_lazy("Desired healthy"), priority=4),
         SelectorColumn(),
         OwnerColumn(),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label or selector"), texts=lambda item: (item.selector,)

@@ -14,14 +14,7 @@ from console.ui.core.action_texts import Fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import (
-    AgeColumn,
-    BoolColumn,
-    NameColumn,
-    NumberColumn,
-    TextColumn,
-    WordColumn,
-)
+from console.ui.lists.columns import BoolColumn, NumberColumn, TextColumn, WordColumn
 from console.ui.lists.filters import ChoiceFilter, SearchFilter
 
 PREEMPTION: dict[str, str | Promise] = {
@@ -40,12 +33,10 @@ class PriorityClassKind(ResourceKind):
     nouns = gettext_lazy("priority classes")
     example = {"value": 1000, "globalDefault": False, "description": ""}
     columns = (
-        NameColumn(),
         NumberColumn(id="value", label=gettext_lazy("Value"), priority=1),
         BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),
         WordColumn(id="preemption", label=gettext_lazy("Preemption"), priority=3, words=PREEMPTION),
         TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (found.description,))
     filters = (

@@ -15,15 +15,7 @@ from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import (
-    AgeColumn,
-    ListColumn,
-    NameColumn,
-    NamespaceColumn,
-    PercentColumn,
-    StatusColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import ListColumn, PercentColumn, StatusColumn, TextColumn
 from console.ui.lists.filters import STATE, SearchFilter
 
 
@@ -43,8 +35,6 @@ class ResourceQuotaKind(ResourceKind):
         Severity.OK: gettext_lazy("Within quota"),
     }
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         PercentColumn(
             id="used",
@@ -55,7 +45,6 @@ class ResourceQuotaKind(ResourceKind):
         TextColumn(id="fullest", label=gettext_lazy("Highest usage"), priority=3),
         ListColumn(id="requests", label=gettext_lazy("Requests"), priority=3, most=2),
         ListColumn(id="limits", label=gettext_lazy("Limits"), priority=3, most=2),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda quota: (*quota.requests, *quota.limits))
     filters = (STATE,)

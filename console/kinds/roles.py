@@ -9,14 +9,7 @@ from console.kube.projections.roles import Role
 from console.ui.core.clusters import HOST
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import (
-    AgeColumn,
-    BoolColumn,
-    NameColumn,
-    NamespaceColumn,
-    NumberColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import BoolColumn, NumberColumn, TextColumn
 from console.ui.lists.filters import SearchFilter
 from rbac.levels import Level, RoleScope
 
@@ -32,12 +25,9 @@ class RoleKind(ResourceKind):
         "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
     }
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=2),
         TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
         BoolColumn(id="template", label=gettext_lazy("Template"), priority=4),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label or description"),

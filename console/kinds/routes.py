@@ -16,13 +16,7 @@ from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
 from console.ui.details.relations.references import cross_namespace_targets
-from console.ui.lists.columns import (
-    AgeColumn,
-    ListColumn,
-    NameColumn,
-    NamespaceColumn,
-    StatusColumn,
-)
+from console.ui.lists.columns import ListColumn, StatusColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -31,13 +25,10 @@ class _RouteKind(ResourceKind):
     referenced_types = (GATEWAYS, SERVICES)
     severity_words = {Severity.OK: gettext_lazy("Accepted")}
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         ListColumn(id="hostnames", label=gettext_lazy("Hosts"), priority=2, most=2),
         ListColumn(id="parents", label=gettext_lazy("Gateways"), priority=2),
         ListColumn(id="backends", label=gettext_lazy("Services"), priority=3),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label, host or backend"),

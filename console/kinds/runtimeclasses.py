@@ -13,7 +13,7 @@ from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import AgeColumn, ListColumn, NameColumn, TextColumn
+from console.ui.lists.columns import ListColumn, TextColumn
 from console.ui.lists.filters import SearchFilter
 
 
@@ -26,10 +26,8 @@ class RuntimeClassKind(ResourceKind):
     nouns = gettext_lazy("runtime classes")
     example = {"handler": "runsc"}
     columns = (
-        NameColumn(),
         TextColumn(id="handler", label=gettext_lazy("Handler"), priority=1),
         ListColumn(id="overhead", label=gettext_lazy("Pod overhead"), priority=2),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (found.handler,))
     actions = (Delete(),)

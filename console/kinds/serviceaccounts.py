@@ -16,15 +16,7 @@ from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.object_panels import UsedByPanel
-from console.ui.lists.columns import (
-    AgeColumn,
-    BoolColumn,
-    ListColumn,
-    NameColumn,
-    NamespaceColumn,
-    NumberColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import BoolColumn, ListColumn, NumberColumn, TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -40,8 +32,6 @@ class ServiceAccountKind(ResourceKind):
     nouns = gettext_lazy("service accounts")
     example: ClassVar[Mapping[str, Any]] = {}
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         TextColumn(id="role", label=gettext_lazy("Role"), priority=3),
         NumberColumn(
             id="secrets",
@@ -51,7 +41,6 @@ class ServiceAccountKind(ResourceKind):
         ),
         ListColumn(id="pull_secrets", label=gettext_lazy("Image pull secrets"), priority=3),
         BoolColumn(id="automount", label=gettext_lazy("Mount token in pods"), priority=4),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         texts=lambda account: (account.role, *account.secrets, *account.pull_secrets)

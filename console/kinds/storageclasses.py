@@ -17,7 +17,7 @@ from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, TextColumn, WordColumn
+from console.ui.lists.columns import BoolColumn, TextColumn, WordColumn
 from console.ui.lists.filters import ChoiceFilter, FieldFilter, SearchFilter
 
 POLICIES: dict[str, str | Promise] = {
@@ -43,7 +43,6 @@ class StorageClassKind(ResourceKind):
         "volumeBindingMode": "WaitForFirstConsumer",
     }
     columns = (
-        NameColumn(),
         BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),
         TextColumn(id="provisioner", label=gettext_lazy("Provisioner"), priority=2),
         WordColumn(
@@ -59,7 +58,6 @@ class StorageClassKind(ResourceKind):
         BoolColumn(id="expandable", label=gettext_lazy("Expandable"), priority=3),
         BoolColumn(id="clones", label=gettext_lazy("Clones"), priority=4),
         BoolColumn(id="snapshots", label=gettext_lazy("Snapshots"), priority=4),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (found.provisioner,))
     filters = (

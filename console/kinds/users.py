@@ -21,14 +21,7 @@ from console.ui.core.clusters import HOST
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import (
-    AgeColumn,
-    BoolColumn,
-    ListColumn,
-    NameColumn,
-    StatusColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import BoolColumn, ListColumn, StatusColumn, TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 _TERMINATING = Status(Severity.ENDING, gettext_noop("Terminating"))
@@ -69,7 +62,6 @@ class UserKind(ResourceKind):
         Severity.PAUSED: gettext_lazy("Disabled"),
     }
     columns = (
-        NameColumn(),
         TextColumn(id="email", label=gettext_lazy("Email"), priority=2),
         StatusColumn(status=status_of),
         ListColumn(id="groups", label=gettext_lazy("Departments"), priority=3, most=2),
@@ -79,7 +71,6 @@ class UserKind(ResourceKind):
             priority=3,
             get=lambda user: user.has_password,
         ),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, email or department"),

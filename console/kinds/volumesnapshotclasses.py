@@ -7,7 +7,7 @@ from console.kube.projections.snapshots import VolumeSnapshotClass
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, TextColumn, WordColumn
+from console.ui.lists.columns import BoolColumn, TextColumn, WordColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -21,7 +21,6 @@ class VolumeSnapshotClassKind(ResourceKind):
     nouns = gettext_lazy("volume snapshot classes")
     example = {"driver": "example.com/driver", "deletionPolicy": "Delete"}
     columns = (
-        NameColumn(),
         BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),
         TextColumn(id="driver", label=gettext_lazy("Driver"), priority=2),
         WordColumn(
@@ -33,7 +32,6 @@ class VolumeSnapshotClassKind(ResourceKind):
                 "Delete": pgettext_lazy("reclaim policy", "Delete"),
             },
         ),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (found.driver,))
     filters = (FieldFilter(param="driver", label=gettext_lazy("Driver")),)

@@ -22,10 +22,8 @@ from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
 from console.ui.lists.columns import (
-    AgeColumn,
     LinkColumn,
     LinkTarget,
-    NameColumn,
     QuantityColumn,
     StatusColumn,
     TextColumn,
@@ -57,7 +55,6 @@ class VolumeSnapshotContentKind(ResourceKind):
     nouns = gettext_lazy("volume snapshot contents")
     severity_words = {Severity.OK: gettext_lazy("Ready")}
     columns = (
-        NameColumn(),
         StatusColumn(),
         QuantityColumn(
             id="size",
@@ -83,7 +80,6 @@ class VolumeSnapshotContentKind(ResourceKind):
             to=snapshot_of,
             leads_to=("volumesnapshots.snapshot.storage.k8s.io",),
         ),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda content: (content.snapshot, content.driver))
     filters = (FieldFilter(param="driver", label=gettext_lazy("Driver")),)

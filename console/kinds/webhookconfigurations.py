@@ -15,7 +15,7 @@ from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import AgeColumn, ListColumn, NameColumn, NumberColumn
+from console.ui.lists.columns import ListColumn, NumberColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -25,7 +25,6 @@ class _WebhookConfigurationKind(ResourceKind):
     afterwards: ClassVar[str | Promise]
     projection = WebhookConfiguration
     columns = (
-        NameColumn(),
         NumberColumn(id="webhooks", label=gettext_lazy("Webhooks"), priority=2),
         NumberColumn(
             id="refusing",
@@ -35,7 +34,6 @@ class _WebhookConfigurationKind(ResourceKind):
         ),
         ListColumn(id="targets", label=gettext_lazy("Call targets"), priority=2),
         ListColumn(id="resources", label=gettext_lazy("Resources"), priority=3, most=2),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (*found.targets, *found.resources))
     filters = (

@@ -20,7 +20,14 @@ from console.ui.core.actions import Action, EditYaml, Permission
 from console.ui.core.labels import EditLabels
 from console.ui.core.links import import_url
 from console.ui.core.words import SEVERITY_WORDS
-from console.ui.lists.columns import Column, NameColumn, StatusColumn, UsageColumn
+from console.ui.lists.columns import (
+    AgeColumn,
+    Column,
+    NameColumn,
+    NamespaceColumn,
+    StatusColumn,
+    UsageColumn,
+)
 from console.ui.lists.filters import (
     Filter,
     LabelFilter,
@@ -126,6 +133,17 @@ def segment_of(gvr: GVR) -> str:
     return gvr.resource if gvr.group in BUILT_IN_GROUPS else gvr.qualified
 
 
+def _with_standard_columns(columns: tuple[Column, ...], scope: Scope) -> tuple[Column, ...]:
+    """Return the columns between name (and project) and age, unless they are already declared."""
+    first: tuple[Column, ...] = (NameColumn(),)
+    if scope is Scope.NAMESPACED:
+        first = (*first, NamespaceColumn())
+    if any(isinstance(column, NameColumn) for column in columns):
+        first = ()
+    last = () if any(column.id == "age" for column in columns) else (AgeColumn(priority=1),)
+    return (*first, *columns, *last)
+
+
 class ProgressPanel(Protocol):
     """Renders the progress of an operation on an object, or "" if there is none."""
 
@@ -145,6 +163,8 @@ class ResourceKind:
     Lists:
 
     - `projection`: the class of cached objects.
+    - `columns`: declared without name, project and age, which are added around them. A kind that
+      declares a `NameColumn` or an "age" column itself keeps its own order.
     - `search`: the search filter. `filters` are additional filters; namespace, label and status
       filters are always included.
     - `measured`: usage columns, shown only if metrics are available and the user may list
@@ -218,7 +238,9 @@ class ResourceKind:
         super().__init_subclass__(**kwargs)
         if "api_kind" not in vars(cls):
             cls.api_kind = cls.__name__.removesuffix("Kind")
-        if "own_order" not in vars(cls):
+        if isinstance(getattr(cls, "columns", None), tuple) and hasattr(cls, "scope"):
+            cls.columns = _with_standard_columns(cls.columns, cls.scope)
+        if "default_sort" not in vars(cls):
             columns = getattr(cls, "columns", None) or ()
             cls.default_sort = next((c.id for c in columns if isinstance(c, StatusColumn)), "")
 
