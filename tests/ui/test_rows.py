@@ -12,11 +12,7 @@ from console.ui.lists.selection import ListQuery
 from console.ui.lists.table import build_table
 from tests.informers import bring, preloaded, take_away
 from tests.ui.lists import spec_of, table
-from tests.ui.support import (
-    admin,
-    bob,
-    pod,
-)
+from tests.ui.support import admin, bob, pod
 
 
 def test_signature_changes_only_with_displayed_values() -> None:
@@ -68,8 +64,8 @@ def test_shared_row_is_rendered_in_each_viewers_language() -> None:
         preloaded(DEPLOYMENTS, [web]).store.get(Key("shop", "web")),
     )
     assert kind is not None and entry is not None
-    row = make_row(kind, "host", admin(), entry)
-    assert make_row(kind, "host", admin(), entry) is row
+    row = make_row(kind, admin(), entry)
+    assert make_row(kind, admin(), entry) is row
     said = {"en": "2 of 3 ready", "zh-hans": "3 个中 2 个就绪"}
     for lang, others in (("zh-hans", "en"), ("en", "zh-hans")):
         html = row_html(row, lang)

@@ -329,6 +329,21 @@ class ResourceKind:
         return (*COMMON_ACTIONS, *self.actions)
 
     @cached_property
+    def action_checks(self) -> Sequence[tuple[Action, frozenset[Permission], bool, bool]]:
+        """Each action with the checks that an object's row requires: permissions, and whether the
+        action overrides `is_protected` and `applicable`.
+        """
+        return [
+            (
+                action,
+                frozenset(action.needs),
+                type(action).is_protected is not Action.is_protected,
+                type(action).applicable is not Action.applicable,
+            )
+            for action in self.every_action
+        ]
+
+    @cached_property
     def actions_by_name(self) -> Mapping[str, Action]:
         return {action.name: action for action in self.every_action}
 

@@ -32,12 +32,12 @@ class LinkResolver:
     """
 
     def __init__(self, access: Access) -> None:
-        self.access = access
+        self.access, self._cluster = access, access.cluster
         self._looks: dict[str, _Look] = {}
         self.unsynced_types: set[GVR] = set()
 
     def resolve(self, target: LinkTarget | None) -> ResolvedLink:
-        url = target_url(self.access.cluster.name, target) if target is not None else ""
+        url = target_url(self._cluster.name, target) if target is not None else ""
         if target is None or not url:
             return ResolvedLink()
         look = self._looks.get(target.segment)
@@ -46,18 +46,8 @@ class LinkResolver:
         there = look(Key(target.namespace, target.name))
         return ResolvedLink(url if there else "", there is False)
 
-    def resolve_columns(
-        self, columns: Iterable[Column], entry: Entry[Any]
-    ) -> tuple[ResolvedLink, ...]:
-        """Return the link targets of the link columns, in column order."""
-        return tuple(
-            self.resolve(column.target(entry))
-            for column in columns
-            if isinstance(column, LinkColumn)
-        )
-
     def _look(self, segment: str) -> _Look:
-        kind = self.access.cluster.kinds.find(segment)
+        kind = self._cluster.kinds.find(segment)
         if kind is None:
             return _link_pending_type
         try:
@@ -73,7 +63,7 @@ class LinkResolver:
         if not allowed.includes(key):
             return None
         try:
-            informer = self.access.cluster.runtime.informer(kind.gvr)
+            informer = self._cluster.runtime.informer(kind.gvr)
         except UnknownKind:
             # Private kinds are never cached. The object's page reads it with the viewer's
             # permissions and reports if it does not exist.
@@ -140,8 +130,10 @@ async def prepare_links(
     if all(gvr in running and running[gvr].freshness.synced for gvr in types):
         # Fast path: every page calls this, and the lists are nearly always loaded.
         return
+    columns = [column for column in kind.columns if isinstance(column, LinkColumn)]
     for entry in entries:
-        links.resolve_columns(kind.columns, entry)
+        for column in columns:
+            links.resolve(column.target(entry))
     await asyncio.gather(
         *(runtime.wait_synced(gvr, timeout=seconds) for gvr in links.unsynced_types)
     )

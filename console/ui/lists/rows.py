@@ -16,13 +16,13 @@ from console.kube.gvr import Key
 from console.kube.metrics_server import ResourceUsage
 from console.kube.store import Entry
 from console.ui.core.access import Access
-from console.ui.core.actions import BULK, Action, Link, Permission
+from console.ui.core.actions import BULK, Action, Link
 from console.ui.core.kind import ResourceKind
 from console.ui.core.link_resolver import LinkResolver, with_link_targets
 from console.ui.core.links import object_url
 from console.ui.core.text import dom_id
 from console.ui.lists.column_selection import shown_columns
-from console.ui.lists.columns import Align, Column, with_usage
+from console.ui.lists.columns import Align, Column, LinkColumn, with_usage
 from console.ui.lists.columns.links import ResolvedLink
 from console.ui.usage.reading import UsageReading
 
@@ -110,38 +110,60 @@ class ListRow:
     rendered: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
-def make_row(
-    kind: ResourceKind,
-    cluster: str,
-    access: Access,
-    entry: Entry[Any],
-    chosen: tuple[str, ...] = (),
-    meter: UsageReading | None = None,
-    everywhere: frozenset[Permission] = frozenset(),
-    links: LinkResolver | None = None,
-) -> ListRow:
-    """Return the row of an object for a viewer, based on the viewer's current permissions.
+class RowBuilder:
+    """Builds the rows of one response from the viewer's current permissions.
 
     Rows are shared by viewers with the same permissions. `chosen` contains the selected columns,
-    like `ViewSpec.columns`. `meter` is the viewer's usage reading, if usage is shown.
-    `everywhere` contains permissions that the viewer has for all objects of the kind. `links` is
-    the page's link resolver, for pages with several rows.
+    like `ViewSpec.columns`. `meter` is the viewer's usage reading, if usage is shown. `links` is
+    the response's link resolver. With `many`, permissions that the viewer has for all objects of
+    the kind are checked once instead of per row.
     """
-    key = entry.key
-    # Several actions need the same permission, so each is checked once.
-    asked = kind.permissions - everywhere
-    granted = everywhere | {one for one in asked if one.granted(access, kind.gvr, key)}
-    allowed = tuple(
-        action.name
-        for action in kind.every_action
-        if granted.issuperset(action.needs)
-        and not action.is_protected(access, key.name)
-        and action.applicable(entry)
-    )
-    used = (meter.used(entry),) if meter is not None and meter.available else ()
-    columns = shown_columns(kind, chosen, bool(used))
-    leads = (links or LinkResolver(access)).resolve_columns(columns, entry)
-    return _row(kind, cluster, entry, allowed, chosen, used, leads)
+
+    def __init__(
+        self,
+        kind: ResourceKind,
+        access: Access,
+        chosen: tuple[str, ...] = (),
+        meter: UsageReading | None = None,
+        links: LinkResolver | None = None,
+        *,
+        many: bool = False,
+    ) -> None:
+        self._kind, self._access, self._chosen = kind, access, chosen
+        self._cluster = access.cluster.name
+        self._used = meter.used if meter is not None and meter.available else None
+        self._links = links or LinkResolver(access)
+        columns = shown_columns(kind, chosen, self._used is not None)
+        self._link_columns = [one for one in columns if isinstance(one, LinkColumn)]
+        gvr = kind.gvr
+        self._everywhere = (
+            {one for one in kind.permissions if one.granted(access, gvr)} if many else set()
+        )
+        self._asked = kind.permissions - self._everywhere
+
+    def row(self, entry: Entry[Any]) -> ListRow:
+        """Return the row of an object."""
+        kind, access, key = self._kind, self._access, entry.key
+        # Several actions need the same permission, so each is checked once.
+        granted = self._everywhere
+        if self._asked:
+            granted = granted | {one for one in self._asked if one.granted(access, kind.gvr, key)}
+        # A list, because a generator would cost one call for each action.
+        allowed = [
+            action.name
+            for action, needs, may_be_protected, may_be_inapplicable in kind.action_checks
+            if granted >= needs
+            and not (may_be_protected and action.is_protected(access, key.name))
+            and (not may_be_inapplicable or action.applicable(entry))
+        ]
+        used = (self._used(entry),) if self._used is not None else ()
+        leads = tuple([self._links.resolve(one.target(entry)) for one in self._link_columns])
+        return _row(kind, self._cluster, entry, tuple(allowed), self._chosen, used, leads)
+
+
+def make_row(kind: ResourceKind, access: Access, entry: Entry[Any]) -> ListRow:
+    """Return the row of a single object with all columns except usage."""
+    return RowBuilder(kind, access).row(entry)
 
 
 # Entries compare by identity, so a cached row always belongs to the same version of its object.

@@ -33,11 +33,10 @@ from console.ui.fragments.empty_states import (
 from console.ui.lists.columns import Align
 from console.ui.lists.list_forms import ColumnSelectionForm, FilterForm, column_picker, filter_form
 from console.ui.lists.ordered_view import ListSlice
-from console.ui.lists.rows import ListRow, make_row, short_hash
+from console.ui.lists.rows import ListRow, RowBuilder, short_hash
 from console.ui.lists.selection import ListQuery, select
 from console.ui.lists.summary import Pager, TallyItem, make_pager, make_tally, page_count
 from console.ui.lists.viewspec import ViewSpec
-from console.ui.usage.reading import UsageReading
 
 #: Number of cached views with rendered column headers.
 KEPT = 500
@@ -128,17 +127,9 @@ def build_table(
     selection = selection or select(query, informer, shown_part(spec))
     # All rows use the same reading, so that they have the same columns.
     meter = query.meter()
-    columns = _headers(spec, metered=_works(meter))
-    # Most viewers have these permissions for all objects, which saves a check for each row.
-    everywhere = frozenset(
-        one for one in spec.kind.permissions if one.granted(access, spec.kind.gvr)
-    )
-    shown = tuple(
-        make_row(
-            spec.kind, spec.cluster, access, entry, spec.columns, meter, everywhere, query.links
-        )
-        for entry in selection.entries
-    )
+    columns = _headers(spec, metered=meter is not None and meter.available)
+    rows = RowBuilder(spec.kind, access, spec.columns, meter, query.links, many=True)
+    shown = tuple(map(rows.row, selection.entries))
     total = selection.total
     tally = make_tally(spec, selection.tally)
     unknown = _unknown(spec, namespaces) if query.readable.namespaces is None else ()
@@ -231,8 +222,9 @@ def row_of(query: ListQuery, key: Key, informer: Informer[Any]) -> ListRow | Non
     entry = informer.store.get(key) if query.readable.includes(key) else None
     if entry is None:
         return None
-    spec, access, meter = query.spec, query.access, query.meter()
-    return make_row(spec.kind, spec.cluster, access, entry, spec.columns, meter, links=query.links)
+    spec = query.spec
+    rows = RowBuilder(spec.kind, query.access, spec.columns, query.meter(), query.links)
+    return rows.row(entry)
 
 
 def _without_rows(
@@ -255,10 +247,6 @@ def _without_rows(
         state=block,
         freshness=live,
     )
-
-
-def _works(meter: UsageReading | None) -> bool:
-    return meter is not None and meter.available
 
 
 def _etag(
