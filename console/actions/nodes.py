@@ -14,15 +14,7 @@ from console.kube.gvr import Key
 from console.kube.selectors import is_label_value, is_qualified
 from console.kube.store import Entry
 from console.ui.core.action_texts import kubectl, quoted
-from console.ui.core.actions import (
-    EVERYWHERE,
-    Action,
-    ActionContext,
-    ActionSucceeded,
-    Outcome,
-    Patch,
-    Permission,
-)
+from console.ui.core.actions import EVERYWHERE, Action, ActionContext, Outcome, Patch, Permission
 from console.ui.core.kind import ResourceKind
 from console.ui.core.manifests import mappings_at
 from console.ui.core.text import escape_invisible
@@ -174,9 +166,7 @@ class EditTaints(Action):
             return {"spec": {"taints": taints or None}}
 
         await context.patch_with_retry(body)
-        return ActionSucceeded(
-            _("Changed the taints of %(kind)s %(name)s.") % context.message_values
-        )
+        return context.succeeded(_("Changed the taints of %(kind)s %(name)s."))
 
 
 def _identity(taint: str) -> str:

@@ -9,10 +9,9 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import CLUSTER_ROLES, GVR, ROLES, SERVICE_ACCOUNTS, USERS, Key
 from console.kube.projections.roles import Binding
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Reference, ResourceKind
-from console.ui.core.text import escape_invisible
 from console.ui.lists.columns import ListColumn
 from console.ui.lists.filters import FieldFilter, Filter, SearchFilter
 
@@ -49,11 +48,8 @@ class BindingKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         binding: Binding = entry.projection
         return [
-            (_("Role"), escape_invisible(binding.role) or _("none")),
-            (
-                _("Subjects that lose the role"),
-                escape_invisible(", ".join(binding.subjects)) or _("none"),
-            ),
+            text_fact(_("Role"), binding.role),
+            text_fact(_("Subjects that lose the role"), binding.subjects),
         ]
 
 

@@ -203,8 +203,7 @@ class OperationsForm(ConsoleForm):
             for field, name in _ANNOTATIONS.items()
             if field in given and given[field] != self.initial[field]
         }
-        if not changed and not self.errors:
-            raise ValidationError(_("No changes were made."))
+        self.require_changes(changed)
         return {**given, "changed": changed}
 
 
@@ -232,6 +231,4 @@ class VolumeOperations(Action):
 
     async def run(self, context: ActionContext) -> Outcome:
         await context.patch({"metadata": {"annotations": context.data["changed"]}})
-        return ActionSucceeded(
-            _("Saved the volume operations of %(name)s.") % context.message_values
-        )
+        return context.succeeded(_("Saved the volume operations of %(name)s."))

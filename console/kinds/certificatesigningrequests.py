@@ -11,11 +11,10 @@ from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS
 from console.kube.projections.certificates import CertificateSigningRequest
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, after_deletion_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
 from console.ui.lists.columns import DurationColumn, ListColumn, StatusColumn, TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
@@ -55,9 +54,8 @@ class CertificateSigningRequestKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: CertificateSigningRequest = entry.projection
         return [
-            (_("Requestor"), escape_invisible(found.requestor) or _("none")),
-            (
-                _("After deletion"),
-                _("a certificate that was already issued stays valid until it expires"),
+            text_fact(_("Requestor"), found.requestor),
+            after_deletion_fact(
+                _("a certificate that was already issued stays valid until it expires")
             ),
         ]

@@ -9,11 +9,10 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS
 from console.kube.projections.iam import GlobalRoleBinding
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
 from console.ui.lists.columns import LinkColumn, ListColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
@@ -68,9 +67,6 @@ class GlobalRoleBindingKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         binding: GlobalRoleBinding = entry.projection
         return [
-            (_("Role"), escape_invisible(binding.role) or _("none")),
-            (
-                _("Subjects that lose the role"),
-                escape_invisible(", ".join(subject_names(binding))) or _("none"),
-            ),
+            text_fact(_("Role"), binding.role),
+            text_fact(_("Subjects that lose the role"), subject_names(binding)),
         ]

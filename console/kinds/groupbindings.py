@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import GROUP_BINDINGS
 from console.kube.projections.tenancy import GroupBinding
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
@@ -47,6 +47,6 @@ class GroupBindingKind(ResourceKind):
         binding: GroupBinding = entry.projection
         users = escape_invisible(", ".join(binding.users)) or _("none")
         return [
-            (_("Department"), escape_invisible(binding.group) or _("none")),
+            text_fact(_("Department"), binding.group),
             (_("Users who leave the department"), users),
         ]

@@ -11,7 +11,7 @@ from console.kube.gvr import INGRESS_CLASSES, INGRESSES, SECRETS, SERVICES, Key
 from console.kube.projections.network import Ingress
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
@@ -94,5 +94,5 @@ class IngressKind(ResourceKind):
         ingress: Ingress = entry.projection
         return [
             (_("Hosts"), escape_invisible(", ".join(ingress.hosts))),
-            (_("Services"), escape_invisible(", ".join(ingress.backends)) or _("none")),
+            text_fact(_("Services"), ingress.backends),
         ]

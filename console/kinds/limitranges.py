@@ -9,11 +9,10 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import LIMIT_RANGES
 from console.kube.projections.limits import LimitRange
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, after_deletion_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
 from console.ui.lists.columns import ListColumn
 from console.ui.lists.filters import SearchFilter
 
@@ -52,16 +51,12 @@ class LimitRangeKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: LimitRange = entry.projection
         return [
-            (
-                _("Default requests"),
-                escape_invisible(", ".join(found.default_requests)) or _("none"),
-            ),
-            (_("Default limits"), escape_invisible(", ".join(found.default_limits)) or _("none")),
-            (
-                _("After deletion"),
+            text_fact(_("Default requests"), found.default_requests),
+            text_fact(_("Default limits"), found.default_limits),
+            after_deletion_fact(
                 _(
                     "new containers get no default requests or limits; running containers are not "
                     "affected"
-                ),
+                )
             ),
         ]

@@ -11,7 +11,7 @@ from console.kube.gvr import NAMESPACES, WORKSPACES, Key
 from console.kube.projections.namespace import Namespace
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact, status_fact
+from console.ui.core.action_texts import Fact, status_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope, segment_of
 from console.ui.core.registry import register
@@ -71,7 +71,7 @@ class NamespaceKind(ResourceKind):
         item: Namespace = entry.projection
         return [
             status_fact(item.status),
-            (_("Workspace"), escape_invisible(item.workspace) or _("none")),
+            text_fact(_("Workspace"), item.workspace),
             (
                 _("Contents"),
                 _("will also be deleted: workloads, volumes, ConfigMaps, secrets"),

@@ -10,7 +10,7 @@ from console.kube.gvr import NETWORK_POLICIES
 from console.kube.projections.network import NetworkPolicy
 from console.kube.selectors import LabelSelector
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, after_deletion_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
@@ -105,5 +105,5 @@ class NetworkPolicyKind(ResourceKind):
         policy: NetworkPolicy = entry.projection
         return [
             (_("Pods"), escape_invisible(policy.selector) or _("all pods of the project")),
-            (_("After deletion"), _("traffic that only this policy blocked is allowed")),
+            after_deletion_fact(_("traffic that only this policy blocked is allowed")),
         ]

@@ -14,11 +14,10 @@ from console.kube.gvr import NODE_METRICS, NODES, PODS
 from console.kube.projections.node import Node
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact, status_fact
+from console.ui.core.action_texts import Fact, status_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.node_panels import NodeCapacityPanel, PodsPanel
 from console.ui.lists.columns import (
@@ -117,7 +116,7 @@ class NodeKind(ResourceKind):
         item: Node = entry.projection
         return [
             status_fact(item.status),
-            (_("Roles"), escape_invisible(", ".join(item.roles)) or _("none")),
+            text_fact(_("Roles"), item.roles),
             (_("Pods"), _("are lost, including pods that no controller recreates")),
             (_("Machine"), _("keeps running; its kubelet may register the node again")),
         ]

@@ -13,7 +13,7 @@ from console.kube.projections.claims import PersistentVolumeClaim
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.ui.core.access import Access
-from console.ui.core.action_texts import Fact, status_fact
+from console.ui.core.action_texts import Fact, status_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.page_data import current_page_data
@@ -109,7 +109,7 @@ class PersistentVolumeClaimKind(ResourceKind):
                 _("Volume"),
                 f"{escape_invisible(claim.volume)} {escape_invisible(claim.capacity)}".strip(),
             ),
-            (_("Storage class"), escape_invisible(claim.storage_class) or _("none")),
+            text_fact(_("Storage class"), claim.storage_class),
             # The reclaim policy is a field of the volume, not of the claim.
             (
                 _("Data"),

@@ -11,11 +11,10 @@ from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORA
 from console.kube.projections.storage import PersistentVolume
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact, status_fact
+from console.ui.core.action_texts import Fact, status_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
 from console.ui.lists.columns import (
     LinkColumn,
     LinkTarget,
@@ -118,7 +117,7 @@ class PersistentVolumeKind(ResourceKind):
         data = _("kept in the storage system") if kept else _("deleted from the storage system")
         return [
             status_fact(volume.status),
-            (_("Claim"), escape_invisible(volume.claim) or _("none")),
+            text_fact(_("Claim"), volume.claim),
             (_("Reclaim policy"), POLICIES.get(volume.reclaim_policy) or _("none")),
             (_("Data"), data),
         ]

@@ -11,7 +11,7 @@ from console.kube.projections.budget import Budget
 from console.kube.selectors import LabelSelector
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact, status_fact
+from console.ui.core.action_texts import Fact, after_deletion_fact, status_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
@@ -106,8 +106,7 @@ class BudgetKind(ResourceKind):
         return [
             status_fact(item.status),
             (_("Selector"), escape_invisible(item.selector) or _("all pods of the project")),
-            (
-                _("After deletion"),
-                _("all pods selected by the budget may be evicted at the same time"),
+            after_deletion_fact(
+                _("all pods selected by the budget may be evicted at the same time")
             ),
         ]

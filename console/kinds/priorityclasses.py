@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import PRIORITY_CLASSES
 from console.kube.projections.limits import PriorityClass
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, after_deletion_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
@@ -57,11 +57,10 @@ class PriorityClassKind(ResourceKind):
         return [
             (_("Value"), f"{found.value:,}"),
             (_("Default"), default),
-            (
-                _("After deletion"),
+            after_deletion_fact(
                 _(
                     "existing pods keep their priority; new pods that use this priority class are "
                     "rejected"
-                ),
+                )
             ),
         ]

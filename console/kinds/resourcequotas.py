@@ -10,11 +10,10 @@ from console.kube.gvr import RESOURCE_QUOTAS
 from console.kube.projections.limits import ResourceQuota
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, after_deletion_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
 from console.ui.lists.columns import ListColumn, PercentColumn, StatusColumn, TextColumn
 from console.ui.lists.filters import STATE, SearchFilter
 
@@ -53,7 +52,7 @@ class ResourceQuotaKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         quota: ResourceQuota = entry.projection
         return [
-            (_("Requests"), escape_invisible(", ".join(quota.requests)) or _("none")),
-            (_("Limits"), escape_invisible(", ".join(quota.limits)) or _("none")),
-            (_("After deletion"), _("this quota no longer limits the project")),
+            text_fact(_("Requests"), quota.requests),
+            text_fact(_("Limits"), quota.limits),
+            after_deletion_fact(_("this quota no longer limits the project")),
         ]

@@ -10,7 +10,7 @@ from console.kube.gvr import GATEWAYS, GRPC_ROUTES, HTTP_ROUTES, SERVICES
 from console.kube.projections.gateway import Route
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
@@ -53,7 +53,7 @@ class _RouteKind(ResourceKind):
                 _("Hosts"),
                 escape_invisible(", ".join(route.hostnames)) or _("the hosts of its gateways"),
             ),
-            (_("Services"), escape_invisible(", ".join(route.backends)) or _("none")),
+            text_fact(_("Services"), route.backends),
         ]
 
 

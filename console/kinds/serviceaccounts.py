@@ -10,7 +10,7 @@ from console.actions.service_accounts import ChangeAccountRole
 from console.kube.gvr import SECRETS, SERVICE_ACCOUNTS, Key
 from console.kube.projections.config import ServiceAccount
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, after_deletion_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
@@ -64,4 +64,4 @@ class ServiceAccountKind(ResourceKind):
         afterwards = _(
             "its tokens stop working; pods that use the service account cannot be recreated"
         )
-        return [(_("After deletion"), afterwards)]
+        return [after_deletion_fact(afterwards)]

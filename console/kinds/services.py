@@ -13,7 +13,7 @@ from console.kube.projections.services import Service
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.proxying.actions import OpenPort
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.container_actions import ShowLogs
 from console.ui.core.deleting import DeleteOwner
 from console.ui.core.kind import Nav, ResourceKind, Scope
@@ -81,7 +81,7 @@ class ServiceKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         service: Service = entry.projection
         return [
-            (_("Cluster IP"), escape_invisible(service.cluster_ip) or _("none")),
+            text_fact(_("Cluster IP"), service.cluster_ip),
             (
                 _("External access"),
                 escape_invisible(", ".join(service.external)) or _("not reachable"),

@@ -12,11 +12,10 @@ from console.actions.volume_expansion import AllowExpansion, ForbidExpansion
 from console.kube.gvr import STORAGE_CLASSES
 from console.kube.projections.storage import StorageClass
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
 from console.ui.lists.columns import BoolColumn, TextColumn, WordColumn
 from console.ui.lists.filters import ChoiceFilter, FieldFilter, SearchFilter
 
@@ -86,7 +85,7 @@ class StorageClassKind(ResourceKind):
             else _("no")
         )
         return [
-            (_("Provisioner"), escape_invisible(found.provisioner) or _("none")),
+            text_fact(_("Provisioner"), found.provisioner),
             (_("Default"), default),
             (
                 _("Volumes of this class"),

@@ -16,11 +16,10 @@ from console.kube.gvr import (
 from console.kube.projections.snapshots import VolumeSnapshotContent
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
 from console.ui.lists.columns import (
     LinkColumn,
     LinkTarget,
@@ -97,6 +96,6 @@ class VolumeSnapshotContentKind(ResourceKind):
         kept = content.deletion_policy == "Retain"
         data = _("kept in the storage system") if kept else _("deleted from the storage system")
         return [
-            (_("Volume snapshot"), escape_invisible(content.snapshot) or _("none")),
+            text_fact(_("Volume snapshot"), content.snapshot),
             (_("Data"), data),
         ]

@@ -17,11 +17,10 @@ from console.kube.gvr import (
 from console.kube.projections.snapshots import VolumeSnapshot
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
 from console.ui.lists.columns import AgeColumn, QuantityColumn, StatusColumn, TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
@@ -76,7 +75,7 @@ class VolumeSnapshotKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         snapshot: VolumeSnapshot = entry.projection
         return [
-            (_("Source"), escape_invisible(snapshot.source) or _("none")),
+            text_fact(_("Source"), snapshot.source),
             (
                 _("Data"),
                 _(

@@ -29,7 +29,7 @@ from console.actions.data_keys.values import (
 from console.kube.errors import ChangedConcurrently
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact, kubectl_patch
+from console.ui.core.action_texts import Fact, kubectl_patch, owner_notes
 from console.ui.core.actions import (
     Action,
     ActionContext,
@@ -43,7 +43,6 @@ from console.ui.core.links import object_url
 from console.ui.core.permissions import Refused
 from console.ui.core.statuses import wants_status
 from console.ui.core.subject import Subject
-from console.ui.core.text import escape_invisible
 from console.ui.forms.forms import ConsoleForm
 
 #: Maximum length of a value in a kubectl command, and the text that replaces longer values.
@@ -76,9 +75,7 @@ class EditKeys(Action):
         return workloads()
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
-        owner = subject.entry.projection.owner
-        text = _("This object is managed by %(owner)s, which may revert your changes.")
-        return [text % {"owner": escape_invisible(owner)}] if owner else []
+        return owner_notes(subject.entry.projection.owner)
 
     def extra_html(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
         context = {"groups": groups_of(subject), "known": sees_all(subject)}

@@ -171,8 +171,7 @@ class KeysForm(ConsoleForm):
             elif content is not None:
                 changed[key], at[key] = content, f"new-file-{name}"
         self._check_size(changed, at)
-        if not self.errors and not changed:
-            raise ValidationError(_("No changes were made."))
+        self.require_changes(changed)
         for key, field in at.items():
             self.error_fields = {
                 **self.error_fields,

@@ -13,7 +13,7 @@ from console.actions.workloads.rollouts import ReplacesPods
 from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.core.action_texts import kubectl, quoted
-from console.ui.core.actions import ActionContext, ActionStarted, Outcome
+from console.ui.core.actions import ActionContext, Outcome
 from console.ui.core.kind import ResourceKind
 from console.ui.core.manifests import mappings_at
 from console.ui.core.subject import Subject
@@ -75,8 +75,7 @@ class ImagesForm(ConsoleForm):
             for one in self._found
             if given.get(one.field, one.image) != one.image
         ]
-        if not changed and not self.errors:
-            raise ValidationError(_("No changes: the workload already uses these images."))
+        self.require_changes(changed, _("No changes: the workload already uses these images."))
         return {**given, "changed": changed}
 
 
@@ -110,4 +109,4 @@ class SetImage(ReplacesPods):
             {"op": "replace", "path": f"{one.path}/image", "value": one.image} for one in changed
         ]
         await context.json_patch(*same, *images)
-        return ActionStarted(_("Set images of %(kind)s %(name)s.") % context.message_values)
+        return context.started(_("Set images of %(kind)s %(name)s."))

@@ -21,7 +21,7 @@ from console.kube.gvr import Key
 from console.kube.quantity import parse_quantity
 from console.kube.store import Entry
 from console.ui.core.action_texts import kubectl_patch
-from console.ui.core.actions import ActionContext, ActionStarted, Outcome, Permission
+from console.ui.core.actions import ActionContext, Outcome, Permission
 from console.ui.core.kind import ResourceKind
 from console.ui.core.manifests import mapping, mappings_at, text
 from console.ui.core.subject import Subject
@@ -154,8 +154,7 @@ class ResourcesForm(ConsoleForm):
                     )
             if amounts:
                 changed.append(ResourcesChange(one, amounts))
-        if not changed and not self.errors:
-            raise ValidationError(_("No changes were made."))
+        self.require_changes(changed)
         return given if self.errors else {**given, "changed": changed}
 
 
@@ -200,7 +199,7 @@ class SetResources(ReplacesPods):
             return _patch(changed)
 
         await context.patch_with_retry(body, context.strategic_patch)
-        return ActionStarted(_("Set resources of %(kind)s %(name)s.") % context.message_values)
+        return context.started(_("Set resources of %(kind)s %(name)s."))
 
 
 def _patch(changed: Sequence[ResourcesChange]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from console.actions.workloads.rollouts import rollout_notes
 from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.core.action_texts import kubectl_patch
-from console.ui.core.actions import ActionContext, ActionStarted, Outcome
+from console.ui.core.actions import ActionContext, Outcome
 from console.ui.core.kind import ResourceKind
 from console.ui.core.manifests import mapping, mappings_at
 from console.ui.core.subject import Subject
@@ -175,7 +175,7 @@ class EditTemplate(EditSpec, WorkloadAction):
         done = await super().run(context)
         if self.affects_future_jobs:
             return done
-        return ActionStarted(_("Saved %(kind)s %(name)s.") % context.message_values)
+        return context.started(_("Saved %(kind)s %(name)s."))
 
     async def write(self, context: ActionContext, body: Mapping[str, Any]) -> None:
         version = body["metadata"]["resourceVersion"]

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -20,7 +19,7 @@ from console.kube.errors import ChangedConcurrently
 from console.kube.gvr import Key
 from console.kube.selectors import is_label_value, is_qualified
 from console.ui.core.action_texts import kubectl, quoted
-from console.ui.core.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
+from console.ui.core.actions import Action, ActionContext, Outcome, Permission
 from console.ui.core.manifests import mapping
 from console.ui.core.text import escape_invisible
 from console.ui.forms.fields import KeyValueField, format_pairs
@@ -102,8 +101,7 @@ class LabelsForm(ConsoleForm):
         if self.errors:
             return given
         changed = {name: dict(_changes(given["was"][name], given[name])) for name in SECTIONS}
-        if not any(changed.values()):
-            raise ValidationError(_("No changes were made."))
+        self.require_changes(any(changed.values()))
         return {**given, "changed": changed}
 
 
@@ -144,9 +142,7 @@ class EditLabels(Action):
     async def run(self, context: ActionContext) -> Outcome:
         was, changed = context.data["was"], context.data["changed"]
         await context.patch_with_retry(lambda found: {"metadata": _pending(found, was, changed)})
-        return ActionSucceeded(
-            _("Saved labels and annotations of %(kind)s %(name)s.") % context.message_values
-        )
+        return context.succeeded(_("Saved labels and annotations of %(kind)s %(name)s."))
 
 
 def _read(subject: "Subject") -> tuple[dict[str, dict[str, str]], list[str]]:

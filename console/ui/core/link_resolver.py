@@ -15,7 +15,7 @@ from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.core.access import Access
 from console.ui.core.kind import ResourceKind
-from console.ui.core.permissions import Denied, Readable, readable
+from console.ui.core.permissions import NOTHING, Readable, visible
 from console.ui.core.registry import kinds
 from console.ui.lists.columns import ANY_KIND, Column, LinkColumn, LinkTarget, target_url
 from console.ui.lists.columns.links import ResolvedLink
@@ -50,11 +50,8 @@ class LinkResolver:
         kind = self._cluster.kinds.find(segment)
         if kind is None:
             return _link_pending_type
-        try:
-            allowed = readable(kind, self.access)
-        except Denied:
-            return _unknown
-        return partial(self._there, kind, allowed)
+        allowed = visible(kind, self.access)
+        return partial(self._there, kind, allowed) if allowed != NOTHING else lambda key: None
 
     def _there(self, kind: ResourceKind, allowed: Readable, key: Key) -> bool | None:
         if not key.name:
@@ -72,10 +69,6 @@ class LinkResolver:
             self.unsynced_types.add(kind.gvr)
             return None
         return informer.store.get(key) is not None
-
-
-def _unknown(key: Key) -> None:
-    return None
 
 
 def _link_pending_type(key: Key) -> bool | None:

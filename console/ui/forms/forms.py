@@ -44,6 +44,11 @@ class ConsoleForm(forms.Form):
         """The fields that `ui/_form.html` renders."""
         return [field for field in self if field.name not in self.rendered_by_page]
 
+    def require_changes(self, changed: object, text: str = "") -> None:
+        """Raise `ValidationError` if `changed` is empty and no field has an error. For `clean`."""
+        if not changed and not self.errors:
+            raise ValidationError(text or _("No changes were made."))
+
     @property
     def page_status(self) -> int:
         return self.status if self.errors else 200

@@ -17,7 +17,7 @@ from console.kube.selectors import Requirement
 from console.kube.store import Entry
 from console.ui.core.access import Access
 from console.ui.core.kind import NAV_GROUPS, KindView, ResourceKind
-from console.ui.core.permissions import Denied, Readable, readable
+from console.ui.core.permissions import NOTHING, Readable, visible
 from console.ui.core.registry import kinds
 from console.ui.core.text import SplitName
 from console.ui.lists.columns.links import LinkTarget, target_url
@@ -80,13 +80,8 @@ def searchable(access: Access) -> list[Searchable]:
 
 def searchable_among(some: Iterable[ResourceKind], access: Access) -> list[Searchable]:
     """Return the kinds that the viewer can search."""
-    found = []
-    for kind in some:
-        try:
-            found.append(Searchable(kind, readable(kind, access)))
-        except Denied:
-            continue
-    return found
+    found = (Searchable(kind, visible(kind, access)) for kind in some)
+    return [one for one in found if one.readable != NOTHING]
 
 
 def search(
