@@ -169,9 +169,8 @@ class TakeSnapshot(_CopyAction):
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         """Return the form. Raise `Refused` if the storage class forbids snapshots."""
-        if _is_forbidden(subject, "snapshots"):
-            text = _("The storage class %(name)s does not allow snapshots of its volumes.")
-            raise Refused(text % {"name": escape_invisible(subject.entry.projection.storage_class)})
+        text = _("The storage class %(name)s does not allow snapshots of its volumes.")
+        _check_allowed(subject, "snapshots", text)
         return SnapshotForm(data, subject.key.name, _snapshot_classes(subject))
 
     def body(
@@ -203,9 +202,8 @@ class Clone(_CopyAction):
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         """Return the form. Raise `Refused` if the storage class forbids clones."""
-        if _is_forbidden(subject, "clones"):
-            text = _("The storage class %(name)s does not allow clones of its volumes.")
-            raise Refused(text % {"name": escape_invisible(subject.entry.projection.storage_class)})
+        text = _("The storage class %(name)s does not allow clones of its volumes.")
+        _check_allowed(subject, "clones", text)
         return CloneForm(
             data, subject.key.name, subject.manifest, subject.entry.projection.capacity
         )
@@ -303,9 +301,10 @@ def _class(subject: Subject) -> Entry[Any] | None:
     )
 
 
-def _is_forbidden(subject: Subject, what: str) -> bool:
+def _check_allowed(subject: Subject, what: str, text: str) -> None:
     found = _class(subject)
-    return found is not None and getattr(found.projection, what) is False
+    if found is not None and getattr(found.projection, what) is False:
+        raise Refused(text % {"name": escape_invisible(found.key.name)})
 
 
 def _driver(subject: Subject) -> str:

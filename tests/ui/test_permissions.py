@@ -8,13 +8,7 @@ from console.ui.lists.selection import ListQuery
 from console.ui.lists.table import build_table, row_of
 from tests.informers import preloaded
 from tests.ui.lists import keys, spec_of, table
-from tests.ui.support import (
-    admin,
-    alice,
-    bob,
-    charlie,
-    small_world,
-)
+from tests.ui.support import admin, alice, bob, charlie, small_world
 
 
 def test_alice_sees_only_her_project() -> None:
@@ -61,7 +55,7 @@ def test_selections_are_not_shared_across_permissions() -> None:
 
 def test_only_permitted_actions_are_offered() -> None:
     offered = ["edit", "labels", "log", "terminal", "debug", "evict", "open-port", "delete"]
-    assert all([item.name for item in row.menu] == offered for row in table().rows)
+    assert all([item.action.name for item in row.menu] == offered for row in table().rows)
     assert all(row.menu == () for row in table("", bob()).rows)
     edit, *_others, delete = table().rows[0].menu
     assert edit.url == "/clusters/host/projects/team-a/pods/api-1/edit"

@@ -16,7 +16,7 @@ from console.kube.store import Entry
 from console.ui.core.action_texts import quoted
 from console.ui.core.actions import ActionContext, Outcome, Permission
 from console.ui.core.kind import ResourceKind
-from console.ui.core.manifests import mapping
+from console.ui.core.manifests import LAST_APPLIED, mapping
 from console.ui.core.permissions import Refused
 from console.ui.core.subject import Subject
 from console.ui.details.relations.revisions import Revision, revisions_of, template_difference
@@ -33,7 +33,7 @@ _OWN_ANNOTATIONS = frozenset(
         "deployment.kubernetes.io/desired-replicas",
         "deployment.kubernetes.io/max-replicas",
         "deprecated.deployment.rollback.to",
-        "kubectl.kubernetes.io/last-applied-configuration",
+        LAST_APPLIED,
     }
 )
 

@@ -3,7 +3,7 @@
 https://kubernetes.io/docs/concepts/storage/volumes/
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -12,9 +12,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
 
+from console.actions.workloads.base import GROUPS
 from console.actions.workloads.resources import AmountField
 from console.actions.workloads.templates import (
-    GROUPS,
     MOST_ROWS,
     EditTemplate,
     TemplateContainer,
@@ -22,10 +22,8 @@ from console.actions.workloads.templates import (
 )
 from console.kube.gvr import CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS
 from console.ui.core.manifests import mapping, mappings_at
-from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
-from console.ui.details.relations.visible_type import VisibleType
-from console.ui.forms.forms import ChoiceField, ConsoleForm, TextField, is_line
+from console.ui.forms.forms import ChoiceField, TextField, is_line
 from console.ui.forms.row_forms import MOST, FormRows, SubmittedRow, duplicated
 
 LONGEST_PATH = 4096
@@ -74,14 +72,13 @@ class VolumesForm(TemplateForm):
         self,
         data: QueryDict | None,
         spec: Mapping[str, Any],
-        place: tuple[str, ...],
-        objects: Collection[str] = (),
+        place: Sequence[str],
+        names: Collection[str] = (),
     ) -> None:
-        """Build the form. `objects` contains suggested names of ConfigMaps and claims."""
-        super().__init__(data, spec, place)
+        super().__init__(data, spec, place, names)
         volumes = mappings_at(self.found, "volumes")
-        names = [escape_invisible(one["name"]) for one in volumes]
-        self.suggestions = {OBJECT_NAMES: objects, VOLUME_NAMES: names}
+        here = [escape_invisible(one["name"]) for one in volumes]
+        self.suggestions = {OBJECT_NAMES: names, VOLUME_NAMES: here}
         self._volumes = FormRows(
             self,
             _STEM,
@@ -267,8 +264,3 @@ class EditVolumes(EditTemplate):
     reads_also = (CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS)
     title_text = gettext_lazy("Edit the volumes of %(kind)s %(name)s")
     form = VolumesForm
-
-    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        place = self.spec_path(subject.kind)
-        objects = {name for gvr in self.reads_also for name in VisibleType(subject, gvr).names}
-        return VolumesForm(data, mapping(subject.live, *place), place, sorted(objects))

@@ -23,6 +23,7 @@ from console.ui.core.words import SEVERITY_WORDS
 from console.ui.lists.columns import (
     AgeColumn,
     Column,
+    LinkColumn,
     NameColumn,
     NamespaceColumn,
     StatusColumn,
@@ -140,7 +141,11 @@ def _with_standard_columns(columns: tuple[Column, ...], scope: Scope) -> tuple[C
         first = (*first, NamespaceColumn())
     if any(isinstance(column, NameColumn) for column in columns):
         first = ()
-    last = () if any(column.id == "age" for column in columns) else (AgeColumn(priority=1),)
+    last = (
+        ()
+        if any(getattr(column, "id", "") == "age" for column in columns)
+        else (AgeColumn(priority=1),)
+    )
     return (*first, *columns, *last)
 
 
@@ -290,6 +295,10 @@ class ResourceKind:
     @cached_property
     def name_column(self) -> NameColumn:
         return next(column for column in self.columns if isinstance(column, NameColumn))
+
+    @cached_property
+    def link_columns(self) -> Sequence[LinkColumn]:
+        return [column for column in self.columns if isinstance(column, LinkColumn)]
 
     @cached_property
     def status_column(self) -> StatusColumn | None:

@@ -20,7 +20,7 @@ from console.kube.gvr import Key
 from console.kube.selectors import is_label_value, is_qualified
 from console.ui.core.action_texts import kubectl, quoted
 from console.ui.core.actions import Action, ActionContext, Outcome, Permission
-from console.ui.core.manifests import mapping
+from console.ui.core.manifests import LAST_APPLIED, mapping
 from console.ui.core.text import escape_invisible
 from console.ui.forms.fields import KeyValueField, format_pairs
 from console.ui.forms.forms import ConsoleForm
@@ -38,7 +38,6 @@ LONGEST = 4096
 _RESERVED = ("kubernetes.io", "k8s.io")
 #: Recommended labels under this reserved prefix are set by users.
 _RECOMMENDED = "app.kubernetes.io"
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 #: Changes to write, by section and key: the new value, or None to remove the key.
 Changes = Mapping[str, Mapping[str, str | None]]
 

@@ -91,26 +91,19 @@ def with_link_targets(
 
 def has_dynamic_links(kind: ResourceKind) -> bool:
     """Return True if the kind's rows can link to types that are not known in advance."""
-    links = (column for column in kind.columns if isinstance(column, LinkColumn))
-    return any(column.leads_to == ANY_KIND for column in links)
+    return any(column.leads_to == ANY_KIND for column in kind.link_columns)
 
 
 def linked_types(kind: ResourceKind) -> Iterator[GVR]:
     """Yield the types that the kind's rows can link to."""
-    segments = {
-        segment: None
-        for column in kind.columns
-        if isinstance(column, LinkColumn)
-        for segment in column.leads_to
-    }
-    yield from types_of(segments)
+    yield from types_of(
+        dict.fromkeys(segment for one in kind.link_columns for segment in one.leads_to)
+    )
 
 
 def types_of(segments: Iterable[str]) -> Iterator[GVR]:
-    for segment in segments:
-        kind = kinds.by_segment(segment)
-        if kind is not None:
-            yield kind.gvr
+    found = (kinds.by_segment(segment) for segment in segments)
+    return (kind.gvr for kind in found if kind is not None)
 
 
 async def prepare_links(
@@ -123,9 +116,8 @@ async def prepare_links(
     if all(gvr in running and running[gvr].freshness.synced for gvr in types):
         # Fast path: every page calls this, and the lists are nearly always loaded.
         return
-    columns = [column for column in kind.columns if isinstance(column, LinkColumn)]
     for entry in entries:
-        for column in columns:
+        for column in kind.link_columns:
             links.resolve(column.target(entry))
     await asyncio.gather(
         *(runtime.wait_synced(gvr, timeout=seconds) for gvr in links.unsynced_types)

@@ -11,7 +11,7 @@ from console.kube.projections.timestamps import valid_time
 from console.ui.core.text import escape_invisible
 
 MASK = "••••••"
-_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def mask_values(manifest: dict[str, Any], paths: Iterable[tuple[str, ...]]) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def mask_values(manifest: dict[str, Any], paths: Iterable[tuple[str, ...]]) -> d
     """
     for path in paths:
         _mask(manifest, path)
-        _mask(manifest, ("metadata", "annotations", _LAST_APPLIED))
+        _mask(manifest, ("metadata", "annotations", LAST_APPLIED))
     return manifest
 
 

@@ -218,7 +218,7 @@ def _head(place: DetailRoute, access: Access, entry: Entry[Any]) -> DetailPart:
 
 
 def _actions(row: ListRow) -> ActionBar:
-    return action_bar(item for item in row.menu if HEADER in item.places)
+    return action_bar(item for item in row.menu if HEADER in item.action.places)
 
 
 def _panel(panel: Panel, subject: Subject) -> DetailPart:

@@ -75,14 +75,10 @@ class CachedFragment:
         ]
 
 
-def row_html(row: ListRow, lang: str) -> SafeString:
-    """Return the HTML of a row for pages and websockets. It is cached with the row, once per
+def rows_html(rows: Iterable[ListRow], lang: str) -> SafeString:
+    """Return the HTML of rows for pages and websockets. It is cached with each row, once per
     language.
     """
-    return rows_html((row,), lang)
-
-
-def rows_html(rows: Iterable[ListRow], lang: str) -> SafeString:
     now = utc_now()
     with nullcontext() if get_language() == lang else override(lang):
         return _safe([piece for row in rows for piece in _row_drawing(row, lang).fill(now, lang)])

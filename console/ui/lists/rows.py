@@ -12,11 +12,10 @@ from typing import Any
 
 from django.utils.functional import Promise
 
-from console.kube.gvr import Key
 from console.kube.metrics_server import ResourceUsage
 from console.kube.store import Entry
 from console.ui.core.access import Access
-from console.ui.core.actions import BULK, Action, Link
+from console.ui.core.actions import BULK, Action
 from console.ui.core.kind import ResourceKind
 from console.ui.core.link_resolver import LinkResolver, with_link_targets
 from console.ui.core.links import object_url
@@ -51,22 +50,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class MenuItem:
-    """An action that the viewer can run on an object.
-
-    `name`, `places`, `weight` and `stays` are those of the action. If `asks` is True, `url` is a
-    page, otherwise a button posts to it. `dock` is the kind of dock tab that can show the page.
+    """An action that the viewer can run, with the URL of its page, or of the request that a button
+    sends if the action has no page.
     """
 
-    name: str
-    label: str | Promise
+    action: Action
     url: str
-    danger: bool
-    icon: str
-    asks: bool
-    places: frozenset[str]
-    dock: str = ""
-    weight: int = 0
-    stays: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +172,7 @@ def _row(
     if used:
         columns = with_usage(columns, lambda _entry: used[0])
     key, status = entry.key, kind.status(entry)
+    actions = [kind.actions_by_name[name] for name in allowed]
     split = kind.name_column.split(entry)
     severity, word = (status.severity.value, status.word) if status else ("", "")
     content = (
@@ -203,12 +193,10 @@ def _row(
         severity=severity,
         status_key=f"{severity}:{word}" if status else "",
         cells=tuple(_cell(column, entry, bool(chosen)) for column in columns),
-        menu=tuple(
-            menu_item(kind.actions_by_name[name], cluster, kind.segment, key) for name in allowed
-        ),
+        menu=tuple(MenuItem(one, one.url(cluster, kind.segment, key)) for one in actions),
         signature=short_hash(content),
         uid=entry.projection.uid,
-        selectable=any(BULK in kind.actions_by_name[name].places for name in allowed),
+        selectable=any(BULK in one.places for one in actions),
     )
 
 
@@ -229,27 +217,12 @@ def _cell(column: Column, entry: Entry[Any], is_chosen: bool) -> Cell:
     )
 
 
-def menu_item(action: Action, cluster: str, segment: str, key: Key) -> MenuItem:
-    return MenuItem(
-        name=action.name,
-        label=action.label,
-        url=action.url(cluster, segment, key),
-        danger=action.danger,
-        icon=action.icon,
-        asks=action.has_confirmation,
-        places=action.places,
-        dock=action.dock if isinstance(action, Link) else "",
-        weight=action.weight,
-        stays=action.keeps_object,
-    )
-
-
 def action_bar(menu: Iterable[MenuItem]) -> ActionBar:
     """Sort the actions by weight. Actions with equal weight keep their order."""
-    items = sorted(menu, key=lambda item: -item.weight)
-    staying = [item for item in items if item.stays]
+    items = sorted(menu, key=lambda item: -item.action.weight)
+    staying = [item for item in items if item.action.keeps_object]
     return ActionBar(
         tuple(staying[:BUTTONS]),
         tuple(staying[BUTTONS:]),
-        tuple(item for item in items if not item.stays),
+        tuple(item for item in items if not item.action.keeps_object),
     )

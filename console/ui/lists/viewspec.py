@@ -102,6 +102,12 @@ class ViewSpec:
     def descending(self) -> bool:
         return self.sort.startswith("-")
 
+    @property
+    def page_slice(self) -> slice:
+        """The slice of the list that the page shows."""
+        start = (self.page - 1) * self.limit
+        return slice(start, start + self.limit)
+
     @cached_property
     def selects(self) -> tuple[Values, str]:
         """Key that is equal for specs that differ only in the page of the same rows."""

@@ -112,7 +112,8 @@ def _of_kind(
     query: SearchQuery, one: Searchable, informer: Informer[Any], cluster: str, first: int
 ) -> Iterable[tuple[int, HitGroup]]:
     kind = one.kind
-    words, requirements = query.words_for(kind), _requirements(query)
+    words = query.words_for(kind)
+    requirements = [one for selector in query.selectors for one in selector.requirements]
     lines = [line for requirement in requirements if (line := label_line(requirement))]
     found = search_index_of(kind.search, informer).find((*words, *lines), one.readable)
     for requirement in requirements:
@@ -125,10 +126,6 @@ def _of_kind(
         url = query.list_of(kind, cluster).url
         total = sum(match.mask.bit_count() for match in found)
         yield best[0][0], HitGroup(kind.view, hits, total, url)
-
-
-def _requirements(query: SearchQuery) -> list[Requirement]:
-    return [found for selector in query.selectors for found in selector.requirements]
 
 
 def _labelled(

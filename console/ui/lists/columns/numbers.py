@@ -154,10 +154,6 @@ class DurationColumn(NumberColumn):
 UsedBy = Callable[[Entry[Any]], ResourceUsage | None]
 
 
-def _nobody_knows(entry: Entry[Any]) -> ResourceUsage | None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class UsageText:
     """`text` is "" if the usage is unknown. `percent` is the share of the capacity, or None if
@@ -193,7 +189,7 @@ class UsageColumn(Column):
     priority: int = 3
     whole: Callable[[Any], str] = lambda item: ""
     align: Align = "end"
-    used: UsedBy = _nobody_knows
+    used: UsedBy = lambda entry: None
     template: ClassVar[str] = "ui/cells/usage.html"
 
     def value(self, entry: Entry[Any]) -> UsageText:
