@@ -17,8 +17,14 @@ from console.ui.core.access import Access
 from console.ui.core.kind import ResourceKind
 from console.ui.core.permissions import NOTHING, Readable, visible
 from console.ui.core.registry import kinds
-from console.ui.lists.columns import ANY_KIND, Column, LinkColumn, LinkTarget, target_url
-from console.ui.lists.columns.links import ResolvedLink
+from console.ui.lists.columns import (
+    ANY_KIND,
+    Column,
+    LinkColumn,
+    LinkTarget,
+    ResolvedLink,
+    target_url,
+)
 
 #: Returns True if an object exists, False if not, None if unknown or not visible to the viewer.
 _Look = Callable[[Key], bool | None]

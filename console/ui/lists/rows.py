@@ -21,8 +21,7 @@ from console.ui.core.link_resolver import LinkResolver, with_link_targets
 from console.ui.core.links import object_url
 from console.ui.core.text import dom_id
 from console.ui.lists.column_selection import shown_columns
-from console.ui.lists.columns import Align, Column, LinkColumn, with_usage
-from console.ui.lists.columns.links import ResolvedLink
+from console.ui.lists.columns import Align, Column, LinkColumn, ResolvedLink, with_usage
 from console.ui.usage.reading import UsageReading
 
 #: Number of cached rows. Each takes a few kilobytes with its rendered fragments.

@@ -20,8 +20,7 @@ from console.ui.core.kind import NAV_GROUPS, KindView, ResourceKind
 from console.ui.core.permissions import NOTHING, Readable, visible
 from console.ui.core.registry import kinds
 from console.ui.core.text import SplitName
-from console.ui.lists.columns.links import LinkTarget, target_url
-from console.ui.lists.columns.texts import StatusText
+from console.ui.lists.columns import LinkTarget, StatusText, target_url
 from console.ui.lists.filters import label_line
 from console.ui.search.index_blocks import END, SIGNS, Order, bits, order_of
 from console.ui.search.query import SearchQuery

@@ -27,7 +27,7 @@ from console.ui.core.text import escape_invisible
 from console.ui.core.words import translate
 from console.ui.details.panels import NOTHING, Panel
 from console.ui.details.relations.visible_type import VisibleType
-from console.ui.lists.columns.texts import StatusText
+from console.ui.lists.columns import StatusText
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 

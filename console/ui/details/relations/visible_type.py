@@ -24,7 +24,7 @@ from console.ui.core.registry import kinds
 from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
 from console.ui.core.words import reason_text, translate
-from console.ui.lists.columns.links import LinkTarget, target_url
+from console.ui.lists.columns import LinkTarget, target_url
 
 #: Texts by `Reference.how`.
 HOW: dict[str, str | Promise] = {
