@@ -67,7 +67,6 @@ class NodeShell(Action):
     name = "shell"
     label = gettext_lazy("Open shell")
     title_text = gettext_lazy("Open a shell on %(kind)s %(name)s")
-    button_text = gettext_lazy("Open shell")
     weight = 2
     needs = (
         Permission("create", gvr=PODS, place=shell_namespace),

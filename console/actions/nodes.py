@@ -1,4 +1,4 @@
-"""Cordon and uncordon nodes."""
+"""Actions that cordon and uncordon nodes and edit their taints."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Shared parts of the kinds of role bindings."""
+"""Shared parts of the kinds of roles and role bindings."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -25,6 +25,16 @@ ROLE = FieldFilter(param="role", label=gettext_lazy("Role"))
 SUBJECT = FieldFilter(
     param="subject", label=gettext_lazy("Subject"), get=lambda binding: binding.subjects
 )
+
+
+DESCRIBED = SearchFilter(
+    covers=gettext_lazy("Name, label or description"),
+    texts=lambda role: (role.alias, role.description),
+)
+#: An example role.
+READS_PODS: Mapping[str, Any] = {
+    "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
+}
 
 
 def binding_to(kind: str) -> Mapping[str, Any]:

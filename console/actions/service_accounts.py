@@ -1,7 +1,8 @@
-"""The role of a service account in its project.
+"""Actions that assign a role to a service account, and a default registry to a project.
 
-As in KubeSphere, this is a role binding owned by the service account, plus an annotation that
-names the role.
+As in KubeSphere, the role is a role binding owned by the service account, plus an annotation
+that names the role. The default registry is an image pull secret of the service account
+`default`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -250,7 +251,6 @@ class SetDefaultRegistry(Action):
     label = gettext_lazy("Set as default registry")
     reads_also = (SERVICE_ACCOUNTS,)
     title_text = gettext_lazy("Set %(kind)s %(name)s as default registry")
-    button_text = label
     effect_text = gettext_lazy(
         "New pods in the project that don't set a service account also use the credentials "
         "of this registry to pull images."

@@ -139,7 +139,6 @@ class TakeSnapshot(_CopyAction):
     label = gettext_lazy("Take snapshot")
     reads_also = (STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
     title_text = gettext_lazy("Take a snapshot of %(kind)s %(name)s")
-    button_text = label
     effect_text = gettext_lazy(
         "The snapshot contains the data that is on the volume at this moment. Data that pods "
         "have not written to the volume yet is not included."
@@ -222,7 +221,6 @@ class CreateVolume(_CopyAction):
     label = gettext_lazy("Create volume")
     reads_also = (PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
     title_text = gettext_lazy("Create a volume from %(kind)s %(name)s")
-    button_text = label
     effect_text = gettext_lazy(
         "A new PersistentVolumeClaim is created. Its volume contains the data of the snapshot."
     )

@@ -93,7 +93,6 @@ class _Expansion(Patch):
 class AllowExpansion(_Expansion):
     name = "allow-expansion"
     label = gettext_lazy("Allow expansion")
-    button_text = label
     title_text = gettext_lazy("Allow expansion of volumes of %(kind)s %(name)s")
     effect_text = gettext_lazy(
         "PersistentVolumeClaims of this storage class, including existing ones, can be "
@@ -106,7 +105,6 @@ class AllowExpansion(_Expansion):
 class ForbidExpansion(_Expansion):
     name = "forbid-expansion"
     label = gettext_lazy("Forbid expansion")
-    button_text = label
     title_text = gettext_lazy("Forbid expansion of volumes of %(kind)s %(name)s")
     effect_text = gettext_lazy(
         "PersistentVolumeClaims of this storage class can no longer be expanded. Existing "

@@ -5,9 +5,16 @@ from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext_lazy
 
-from console.actions.storage_classes import SetDefault, UnsetDefault, VolumeOperations
+from console.actions.storage_classes import (
+    RETAIN_OR_DELETE,
+    SetDefault,
+    UnsetDefault,
+    VolumeOperations,
+    reclaim_policy_column,
+    reclaim_policy_filter,
+)
 from console.actions.volume_expansion import AllowExpansion, ForbidExpansion
 from console.kube.gvr import STORAGE_CLASSES
 from console.kube.projections.storage import StorageClass
@@ -17,12 +24,8 @@ from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.lists.columns import BoolColumn, TextColumn, WordColumn
-from console.ui.lists.filters import ChoiceFilter, FieldFilter, SearchFilter
+from console.ui.lists.filters import FieldFilter, SearchFilter
 
-POLICIES: dict[str, str | Promise] = {
-    "Retain": pgettext_lazy("reclaim policy", "Retain"),
-    "Delete": pgettext_lazy("reclaim policy", "Delete"),
-}
 BINDING: dict[str, str | Promise] = {
     "Immediate": gettext_lazy("Immediate"),
     "WaitForFirstConsumer": gettext_lazy("Wait for first consumer"),
@@ -44,9 +47,7 @@ class StorageClassKind(ResourceKind):
     columns = (
         BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),
         TextColumn(id="provisioner", label=gettext_lazy("Provisioner"), priority=2),
-        WordColumn(
-            id="reclaim_policy", label=gettext_lazy("Reclaim policy"), priority=3, words=POLICIES
-        ),
+        reclaim_policy_column(RETAIN_OR_DELETE, 3),
         WordColumn(
             id="binding",
             label=gettext_lazy("Volume binding"),
@@ -61,12 +62,7 @@ class StorageClassKind(ResourceKind):
     search = SearchFilter(texts=lambda found: (found.provisioner,))
     filters = (
         FieldFilter(param="provisioner", label=gettext_lazy("Provisioner")),
-        ChoiceFilter(
-            param="reclaim",
-            label=gettext_lazy("Reclaim policy"),
-            choices=tuple(POLICIES.items()),
-            get=lambda found: found.reclaim_policy,
-        ),
+        reclaim_policy_filter(RETAIN_OR_DELETE),
     )
     actions = (
         SetDefault(),

@@ -1,7 +1,8 @@
 """The VolumeSnapshotClass kind."""
 
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext_lazy
 
+from console.actions.storage_classes import RETAIN_OR_DELETE
 from console.kube.gvr import VOLUME_SNAPSHOT_CLASSES
 from console.kube.projections.snapshots import VolumeSnapshotClass
 from console.ui.core.actions import Delete
@@ -27,10 +28,7 @@ class VolumeSnapshotClassKind(ResourceKind):
             id="deletion_policy",
             label=gettext_lazy("Deletion policy"),
             priority=2,
-            words={
-                "Retain": pgettext_lazy("reclaim policy", "Retain"),
-                "Delete": pgettext_lazy("reclaim policy", "Delete"),
-            },
+            words=RETAIN_OR_DELETE,
         ),
     )
     search = SearchFilter(texts=lambda found: (found.driver,))

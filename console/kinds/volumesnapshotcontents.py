@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext_lazy
 
+from console.actions.storage_classes import RETAIN_OR_DELETE
 from console.kube.gvr import (
     VOLUME_SNAPSHOT_CLASSES,
     VOLUME_SNAPSHOT_CONTENTS,
@@ -29,11 +29,6 @@ from console.ui.lists.columns import (
     WordColumn,
 )
 from console.ui.lists.filters import FieldFilter, SearchFilter
-
-POLICIES: dict[str, str | Promise] = {
-    "Retain": pgettext_lazy("reclaim policy", "Retain"),
-    "Delete": pgettext_lazy("reclaim policy", "Delete"),
-}
 
 
 def snapshot_of(content: VolumeSnapshotContent) -> LinkTarget | None:
@@ -63,7 +58,10 @@ class VolumeSnapshotContentKind(ResourceKind):
             unit="bytes",
         ),
         WordColumn(
-            id="deletion_policy", label=gettext_lazy("Deletion policy"), priority=3, words=POLICIES
+            id="deletion_policy",
+            label=gettext_lazy("Deletion policy"),
+            priority=3,
+            words=RETAIN_OR_DELETE,
         ),
         TextColumn(id="driver", label=gettext_lazy("Driver"), priority=3),
         TextColumn(

@@ -1,4 +1,4 @@
-"""Base class for actions on workloads."""
+"""Base classes, columns, examples and containers of workloads and their actions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar

@@ -80,7 +80,6 @@ class SetImage(ReplacesPods):
     name = "set-image"
     label = gettext_lazy("Set image")
     title_text = gettext_lazy("Set images of %(kind)s %(name)s")
-    button_text = label
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         images = [

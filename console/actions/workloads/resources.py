@@ -163,7 +163,6 @@ class SetResources(ReplacesPods):
     name = "set-resources"
     label = gettext_lazy("Set resources")
     title_text = gettext_lazy("Set resources of %(kind)s %(name)s")
-    button_text = label
     needs = (Permission("patch"), Permission("get"))
     has_preview = True
 

@@ -95,7 +95,6 @@ class RunNow(_Run):
     name = "run"
     label = gettext_lazy("Run now")
     title_text = gettext_lazy("Run %(kind)s %(name)s now")
-    button_text = label
     effect_text = gettext_lazy(
         "A job starts immediately, even if other jobs are running. The schedule is not changed."
     )

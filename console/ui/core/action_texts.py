@@ -1,7 +1,7 @@
-"""Delete warnings: lines of information before deletion that several kinds share.
+"""Texts of action pages: lines of information, warnings, and kubectl commands.
 
-They are derived from the object alone. Statements about consequences describe Kubernetes' own
-behavior.
+Lines and warnings are derived from the object alone. Statements about consequences describe
+Kubernetes' own behavior.
 """
 
 import json

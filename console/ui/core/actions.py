@@ -383,9 +383,12 @@ class Action:
         return _("%(action)s %(total)s %(nouns)s") % words
 
     def button(self, kind: "ResourceKind") -> str | Promise:
-        """Return the button label: `button_text`, or the action's label and the kind."""
-        words = {"action": self.label, "kind": kind.singular}
-        return self.button_text or _("%(action)s %(kind)s") % words
+        """Return the button label: `button_text`, or the action's label, with the kind unless the
+        action has its own `title_text`.
+        """
+        if self.button_text or self.title_text is not Action.title_text:
+            return self.button_text or self.label
+        return _("%(action)s %(kind)s") % {"action": self.label, "kind": kind.singular}
 
     def effect(self, kind: "ResourceKind") -> str | Promise:
         """Return one or two sentences that describe the effect."""

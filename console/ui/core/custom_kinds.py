@@ -1,4 +1,6 @@
-"""Kinds of custom resources, generated from their CustomResourceDefinitions."""
+"""Kinds of custom resources, generated from their CustomResourceDefinitions, and the kinds of
+one cluster.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""References between objects."""
+"""Base class of kinds, with their navigation and references between objects."""
 
 import enum
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,4 +1,6 @@
-"""Cache keys for a viewer's permissions to one kind."""
+"""Permissions to one kind: cache keys that viewers with equal permissions share, and access
+restricted to declared permissions.
+"""
 
 from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass

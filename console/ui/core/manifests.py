@@ -1,6 +1,7 @@
-"""Masking of secret values before any other code sees an object.
+"""Masking and safe reading of objects as returned by Kubernetes.
 
-kubectl copies the whole object into an annotation, so that annotation is masked as well.
+Secret values are masked before any other code sees an object. kubectl copies the whole object
+into an annotation, so that annotation is masked as well.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,8 @@
-"""Form field for key-value pairs, edited as one `key=value` line each.
+"""Form fields for key-value pairs, ports and sizes.
 
-Values that a line can't represent are written as quoted JSON strings: values with line breaks or
-invisible characters, and values that start with a quote or have surrounding spaces.
+Key-value pairs are edited as one `key=value` line each. Values that a line can't represent are
+written as quoted JSON strings: values with line breaks or invisible characters, and values that
+start with a quote or have surrounding spaces.
 """
 
 import json

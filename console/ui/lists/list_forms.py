@@ -1,4 +1,4 @@
-"""The filter form above a list, and the chips of the active filters."""
+"""The forms above a list: filters with their chips, and the column selection."""
 
 from dataclasses import dataclass, field
 from functools import lru_cache

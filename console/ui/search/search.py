@@ -1,4 +1,4 @@
-"""Search across all kinds, for one viewer.
+"""Search across all kinds, for one viewer, and the ranking of results.
 
 Objects that the viewer can't list are neither searched nor counted. The results of a kind are
 exactly the objects that its list shows for the same words and labels.

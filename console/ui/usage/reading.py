@@ -1,4 +1,4 @@
-"""Usage access of viewers, and messages for missing usage data.
+"""Current usage, limited to a viewer's usage access, and messages for missing usage data.
 
 The numbers come from kube-apiserver. They are visible to viewers who can list `metrics.k8s.io`,
 that is, users who could run `kubectl top`.

@@ -1,4 +1,4 @@
-"""The pods on a node and their resource requests."""
+"""Panels of a node: its pods with their resource requests, and its capacity."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

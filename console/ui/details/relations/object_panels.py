@@ -1,4 +1,6 @@
-"""The objects that an object owns, over several generations."""
+"""Panels with related objects: owned objects over several generations, selected pods,
+references, and users.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,5 +1,6 @@
-"""Comparison of pod templates, line by line. Users write the templates, so their size is limited
-first.
+"""The revisions of a workload, and the comparison of their pod templates, line by line.
+
+Users write the templates, so their size is limited first.
 """
 
 from collections.abc import Collection, Iterator, Mapping

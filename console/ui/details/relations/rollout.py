@@ -1,4 +1,4 @@
-"""Progress bars in panels."""
+"""Panels with the progress of a rollout, and the reasons why pods are not ready."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,6 @@
-"""Descriptions of references between objects."""
+"""The objects of one type that a viewer can see, and how panels display them and references to
+them.
+"""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
