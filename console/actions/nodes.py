@@ -18,7 +18,7 @@ from console.ui.core.actions import EVERYWHERE, Action, ActionContext, Outcome, 
 from console.ui.core.kind import ResourceKind
 from console.ui.core.manifests import mappings_at
 from console.ui.core.text import escape_invisible
-from console.ui.forms.forms import ConsoleForm
+from console.ui.forms.forms import TOO_LONG, ConsoleForm, text_area
 
 
 class _Schedulable(Patch):
@@ -104,10 +104,8 @@ class TaintsForm(ConsoleForm):
         ),
         required=False,
         max_length=LONGEST,
-        error_messages={"max_length": gettext_lazy("Use at most %(limit_value)s characters.")},
-        widget=forms.Textarea(
-            {"class": "input code", "rows": 4, "spellcheck": "false", "autocapitalize": "none"}
-        ),
+        error_messages=TOO_LONG,
+        widget=text_area(4),
         show_hidden_initial=True,
     )
 

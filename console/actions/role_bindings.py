@@ -47,7 +47,7 @@ def binding_to(kind: str) -> Mapping[str, Any]:
 
 
 class BindingKind(ResourceKind):
-    projection = Binding
+    projection: ClassVar[type] = Binding
     search = SearchFilter(
         covers=gettext_lazy("Name, label, role or subject"),
         texts=lambda binding: (binding.role, *binding.subjects),
@@ -56,11 +56,15 @@ class BindingKind(ResourceKind):
     actions = (Delete(),)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
-        binding: Binding = entry.projection
+        binding = entry.projection
         return [
             text_fact(_("Role"), binding.role),
-            text_fact(_("Subjects that lose the role"), binding.subjects),
+            text_fact(_("Subjects that lose the role"), self.subject_names(binding)),
         ]
+
+    def subject_names(self, binding: Any) -> Iterable[str]:
+        found: tuple[str, ...] = binding.subjects
+        return found
 
 
 class NativeBindingKind(BindingKind):

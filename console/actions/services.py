@@ -3,7 +3,7 @@ https://kubernetes.io/docs/concepts/services-networking/service/
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django import forms
@@ -69,8 +69,10 @@ class ServiceForm(SpecForm):
         required=False,
     )
 
-    def __init__(self, data: QueryDict | None, spec: Mapping[str, Any]) -> None:
-        super().__init__(data, spec)
+    def __init__(
+        self, data: QueryDict | None, spec: Mapping[str, Any], names: Collection[str] = ()
+    ) -> None:
+        super().__init__(data, spec, names)
         self.fields["affinity"] = ChoiceField(
             label=_("Session affinity"), choices=list(AFFINITIES.items())
         )

@@ -30,7 +30,7 @@ from console.actions.data_keys.values import (
 from console.encryption import DecryptionError, decrypt, encrypt
 from console.ui.core.amounts import bytes_text
 from console.ui.core.text import escape_invisible
-from console.ui.forms.forms import CheckField, ConsoleForm, TextField
+from console.ui.forms.forms import CheckField, ConsoleForm, TextField, text_area
 
 #: Maximum number of existing keys per page and of new keys per request. Each has a file field, and
 #: Django accepts 100 files per request.
@@ -233,15 +233,7 @@ class KeysForm(ConsoleForm):
 
 def _value(text: str, label: str) -> forms.CharField:
     rows = min(text.count("\n") + 2, 12)
-    widget = forms.Textarea(
-        {
-            "class": "input code",
-            "rows": rows,
-            "spellcheck": "false",
-            "autocapitalize": "none",
-            "autocomplete": "off",
-        }
-    )
+    widget = text_area(rows, autocomplete="off")
     return forms.CharField(label=label, required=False, strip=False, initial=text, widget=widget)
 
 

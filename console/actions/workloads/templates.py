@@ -21,7 +21,6 @@ from console.ui.core.kind import ResourceKind
 from console.ui.core.manifests import mapping, mappings_at
 from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
-from console.ui.details.relations.visible_type import VisibleType
 from console.ui.forms.forms import ConsoleForm
 from console.ui.forms.row_forms import SubmittedRow
 from console.ui.forms.spec_forms import EditSpec, SpecForm
@@ -79,8 +78,7 @@ class TemplateForm(SpecForm):
         """Build the form from a pod spec at path `place` in the object. `names` are suggested names
         of other objects. Raise `Refused` if the form can't represent the spec.
         """
-        super().__init__(data, spec)
-        self.names = names
+        super().__init__(data, spec, names)
         self._place = ".".join(place)
 
     @classmethod
@@ -174,8 +172,8 @@ class EditTemplate(EditSpec, WorkloadAction):
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         place = self.spec_path(subject.kind)
-        names = {name for gvr in self.reads_also for name in VisibleType(subject, gvr).names}
-        return self.form(data, mapping(subject.live, *place), place, sorted(names))
+        spec = mapping(subject.live, *place)
+        return self.form(data, spec, place, self.suggested_names(subject))
 
     async def run(self, context: ActionContext) -> Outcome:
         done = await super().run(context)

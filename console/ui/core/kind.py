@@ -243,10 +243,11 @@ class ResourceKind:
         super().__init_subclass__(**kwargs)
         if "api_kind" not in vars(cls):
             cls.api_kind = cls.__name__.removesuffix("Kind")
-        columns = getattr(cls, "columns", None) or ()
-        if isinstance(columns, tuple) and columns and hasattr(cls, "scope"):
+        columns = getattr(cls, "columns", None)
+        if isinstance(columns, tuple) and hasattr(cls, "scope"):
             cls.columns = columns = _with_standard_columns(columns, cls.scope)
         if "default_sort" not in vars(cls):
+            columns = columns or ()
             cls.default_sort = next((c.id for c in columns if isinstance(c, StatusColumn)), "")
 
     @cached_property

@@ -88,10 +88,20 @@ class TextField(forms.CharField):
         return _printable(super().bound_data(data, initial) or "")
 
 
+#: Error message of fields with a maximum length.
+TOO_LONG: dict[str, Any] = TextField.default_error_messages
+
+
+def text_area(rows: int = 1, **attrs: str) -> forms.Textarea:
+    """Return a multi-line input for code, without the browser's corrections."""
+    about = {"class": "input code", "spellcheck": "false", "autocapitalize": "none"}
+    return forms.Textarea({**about, "rows": rows, **attrs})
+
+
 class LinesField(forms.CharField):
     """A multi-line text, kept exactly as entered."""
 
-    default_error_messages: ClassVar[dict[str, Any]] = TextField.default_error_messages
+    default_error_messages: ClassVar[dict[str, Any]] = TOO_LONG
 
     def __init__(self, *, max_length: int, **options: Any) -> None:
         super().__init__(

@@ -25,6 +25,7 @@ from console.ui.core.kind import ResourceKind
 from console.ui.core.manifests import mapping
 from console.ui.core.permissions import Refused
 from console.ui.core.subject import Subject
+from console.ui.details.relations.visible_type import VisibleType
 from console.ui.forms.forms import ConsoleForm
 from console.ui.forms.row_forms import FormRows, SubmittedRow
 
@@ -41,9 +42,11 @@ class SpecForm(ConsoleForm):
     edited_fields: ClassVar[Sequence[str]]
     was = forms.CharField(widget=forms.HiddenInput)
 
-    def __init__(self, data: QueryDict | None, spec: Mapping[str, Any]) -> None:
+    def __init__(
+        self, data: QueryDict | None, spec: Mapping[str, Any], names: Collection[str] = ()
+    ) -> None:
         """Build an unbound form from `spec`. A bound form uses the original values that were
-        submitted with it.
+        submitted with it. `names` are suggested names of other objects.
 
         Raise `Refused` if the form can't represent the spec.
         """
@@ -57,6 +60,7 @@ class SpecForm(ConsoleForm):
             )
         self.found: Mapping[str, Any] = mapping(found) if self.is_whole else {}
         super().__init__(data, initial={"was": json.dumps(self.found)})
+        self.names = names
         self.groups: Sequence[FormRows] = ()
         #: Suggested values, by the id of their datalist.
         self.suggestions: Mapping[str, Collection[str]] = {}
@@ -144,7 +148,13 @@ class EditSpec(Action):
         return owner_notes(subject.entry.projection.owner)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        return self.form(data, mapping(subject.live, *self.spec_path(subject.kind)))
+        spec = mapping(subject.live, *self.spec_path(subject.kind))
+        return self.form(data, spec, self.suggested_names(subject))
+
+    def suggested_names(self, subject: Subject) -> list[str]:
+        """Return the visible objects of the types in `reads_also` in the object's namespace."""
+        found = {name for gvr in self.reads_also for name in VisibleType(subject, gvr).names}
+        return sorted(found)
 
     async def run(self, context: ActionContext) -> Outcome:
         place = self.spec_path(context.kind)

@@ -125,12 +125,16 @@ class ViewSpec:
         """The canonical query: filters in declaration order, then columns, sort, page and limit,
         without default values.
         """
+        return "&".join(f"{name}={quote_plus(text, safe=',!')}" for name, text in self.pairs)
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Names and values of the canonical query."""
         pairs = [(param, text) for param, texts in self.values for text in texts]
         pairs += [("columns", ",".join(self.columns))] if self.columns else []
         pairs += [("sort", self.sort)] if self.sort else []
         pairs += [("page", str(self.page))] if self.page != 1 else []
-        pairs += [("limit", str(self.limit))] if self.limit != DEFAULT_LIMIT else []
-        return "&".join(f"{name}={quote_plus(text, safe=',!')}" for name, text in pairs)
+        return pairs + ([("limit", str(self.limit))] if self.limit != DEFAULT_LIMIT else [])
 
     @property
     def url(self) -> str:
