@@ -88,7 +88,7 @@ class ServiceForm(SpecForm):
             self,
             "ports",
             _port_fields,
-            found=[_initial(port) for port in ports],
+            found=[{part: port.get(path, "") for part, path in _PATHS.items()} for port in ports],
             titles=[_title(port) for port in ports],
             heading=_("Ports"),
             add=_("Add a port"),
@@ -165,10 +165,6 @@ def _is_port(port: Mapping[str, Any]) -> bool:
     return port.get("protocol", "TCP") in PROTOCOLS and all(
         isinstance(port[name], types) for name, types in _SHOWN.items() if name in port
     )
-
-
-def _initial(port: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {part: port.get(path, "") for part, path in _PATHS.items()}
 
 
 def _title(port: Mapping[str, Any]) -> str:

@@ -117,7 +117,10 @@ class EditKeys(Action):
         now = {"data": dict.fromkeys(shown.keys() - binary), "binaryData": dict.fromkeys(binary)}
         patch = data_patch(changed, now, secret=False)
         return {
-            name: {key: _short(value) for key, value in part.items()}
+            name: {
+                key: _ELIDED if value is not None and len(value) > _SHORT else value
+                for key, value in part.items()
+            }
             for name, part in patch.items()
         }
 
@@ -141,7 +144,3 @@ class EditKeys(Action):
             if (digest_of(there[key]) if key in there else None) != before:
                 raise ChangedConcurrently(key)
         return data_patch(pending, found, secret=self.secret)
-
-
-def _short(value: str | None) -> str | None:
-    return _ELIDED if value is not None and len(value) > _SHORT else value

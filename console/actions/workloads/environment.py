@@ -76,7 +76,9 @@ class EnvironmentForm(TemplateForm):
         )
 
     def can_represent(self, found: Mapping[str, Any]) -> bool:
-        return super().can_represent(found) and _total(found) <= MOST_ROWS
+        return super().can_represent(found) and MOST_ROWS >= sum(
+            len(one.get("env", ())) for group in found.values() for one in group
+        )
 
     def can_represent_container(self, container: Mapping[str, Any]) -> bool:
         env = container.get("env", [])
@@ -117,10 +119,6 @@ class EnvironmentForm(TemplateForm):
                 self.add_row_error(row, part, text)
         named = {"name": values["object"], "key": values["key"]}
         return {**found, "valueFrom": {source: {**mapping(before, "valueFrom", source), **named}}}
-
-
-def _total(found: Mapping[str, Any]) -> int:
-    return sum(len(one.get("env", ())) for group in found.values() for one in group)
 
 
 def _fields(begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:

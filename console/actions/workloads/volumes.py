@@ -107,12 +107,14 @@ class VolumesForm(TemplateForm):
 
     def can_represent(self, found: Mapping[str, Any]) -> bool:
         volumes = found.get("volumes", [])
+        containers = (one for name in GROUPS for one in found.get(name, ()))
         return (
             super().can_represent(found)
             and isinstance(volumes, list)
             and len(volumes) <= MOST
-            and all(map(_is_volume, volumes))
-            and len(volumes) + _total(found) <= MOST_ROWS
+            and all(isinstance(one, dict) and is_line(one.get("name")) for one in volumes)
+            and len(volumes) + sum(len(one.get("volumeMounts", ())) for one in containers)
+            <= MOST_ROWS
         )
 
     def can_represent_container(self, container: Mapping[str, Any]) -> bool:
@@ -168,10 +170,6 @@ class VolumesForm(TemplateForm):
                     self.add_row_error(row, part, text)
             self.map_causes(f"{container.path}.volumeMounts[{n}]", row, _MOUNT_CAUSES)
             yield _mount(row, before[row.index] if row.index is not None else {})
-
-
-def _total(found: Mapping[str, Any]) -> int:
-    return sum(len(one.get("volumeMounts", ())) for name in GROUPS for one in found.get(name, ()))
 
 
 def _volume_fields(begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
@@ -242,10 +240,6 @@ def _mount(row: SubmittedRow, before: Mapping[str, Any]) -> Mapping[str, Any]:
         if value:
             found[path] = value
     return found
-
-
-def _is_volume(volume: object) -> bool:
-    return isinstance(volume, dict) and is_line(volume.get("name"))
 
 
 def _is_mount(mount: object) -> bool:

@@ -58,10 +58,6 @@ def _key_problem(key: str, _value: str) -> str:
     return text % {"key": escape_invisible(key)}
 
 
-def _annotation_problem(key: str, value: str) -> str:
-    return _key_problem(key.lower(), value)
-
-
 class LabelsForm(ConsoleForm):
     """Edit form for labels and annotations.
 
@@ -80,20 +76,24 @@ class LabelsForm(ConsoleForm):
         help_text=gettext_lazy(
             "Put a value that contains line breaks in quotes, as a JSON string."
         ),
-        check=_annotation_problem,
+        check=lambda key, value: _key_problem(key.lower(), value),
     )
     was = forms.CharField(widget=forms.HiddenInput)
 
     def __init__(self, data: QueryDict | None, found: Mapping[str, Mapping[str, str]]) -> None:
         lines = {name: format_pairs(found[name]) for name in SECTIONS}
-        super().__init__(data, initial={**lines, "was": _hashes(found)})
+        was = {name: {k: _hash(v) for k, v in pairs.items()} for name, pairs in found.items()}
+        super().__init__(data, initial={**lines, "was": json.dumps(was)})
 
     def clean_was(self) -> dict[str, dict[str, str]]:
         try:
             found = json.loads(self.cleaned_data["was"])
         except (ValueError, RecursionError):
             found = None
-        return {name: _texts(mapping(found, name)) for name in SECTIONS}
+        return {
+            name: {k: v for k, v in mapping(found, name).items() if isinstance(v, str)}
+            for name in SECTIONS
+        }
 
     def clean(self) -> dict[str, Any]:
         given = self.cleaned_data
@@ -192,16 +192,6 @@ def command_of(verb: str, kind: "ResourceKind", key: Key, changes: Mapping[str, 
 
 def _hash(value: str) -> str:
     return hashlib.sha256(value.encode()).hexdigest()[:32]
-
-
-def _hashes(found: Mapping[str, Mapping[str, str]]) -> str:
-    return json.dumps(
-        {name: {key: _hash(value) for key, value in pairs.items()} for name, pairs in found.items()}
-    )
-
-
-def _texts(found: Mapping[str, Any]) -> dict[str, str]:
-    return {key: value for key, value in found.items() if isinstance(value, str)}
 
 
 def _changes(was: Mapping[str, str], given: Mapping[str, str]) -> Iterator[tuple[str, str | None]]:

@@ -102,15 +102,12 @@ def current_page_data(
     return sight
 
 
-def _served(cluster: Cluster, gvr: GVR) -> bool:
-    """Return False for a custom resource type that the cluster does not define."""
-    return gvr.group in BUILT_IN_GROUPS or cluster.runtime.types.get(gvr) is not None
-
-
 def _seen(sight: PageData, gvr: GVR) -> VisibleKind | None:
     cluster = sight.cluster
     kind = cluster.kinds.of(gvr)
-    if kind is None or not _served(cluster, gvr):
+    # A custom resource type that the cluster does not define.
+    undefined = gvr.group not in BUILT_IN_GROUPS and cluster.runtime.types.get(gvr) is None
+    if kind is None or undefined:
         return None
     if sight.namespaces and kind.scope is not Scope.NAMESPACED:
         return None
