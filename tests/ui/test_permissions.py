@@ -3,7 +3,7 @@
 import pytest
 
 from console.kube.gvr import PODS, Key
-from console.ui.core.permissions import Denied
+from console.ui.core.permissions import NOTHING, Denied, Readable
 from console.ui.lists.selection import ListQuery
 from console.ui.lists.table import build_table, row_of
 from tests.informers import preloaded
@@ -71,3 +71,23 @@ def test_row_is_found_by_its_key_if_permitted() -> None:
     assert row_of(ListQuery.of(spec_of(""), alice()), Key("shop", "web-2"), informer) is None
     with pytest.raises(Denied):
         row_of(ListQuery.of(spec_of(""), charlie()), Key("shop", "web-2"), informer)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "wanted", "whole", "singles"),
+    [
+        (Readable(None), (), {"a", "b"}, []),
+        (Readable(None), ("b", "z"), {"b"}, []),
+        (Readable(frozenset({"a", "z"})), (), {"a"}, []),
+        (Readable(frozenset({"a"}), frozenset({Key("", "x")})), (), {"a"}, ["b/x"]),
+        (Readable(frozenset({"a"}), frozenset({Key("b", "x")})), ("a",), {"a"}, []),
+        (Readable(frozenset(), frozenset({Key("b", "y")})), ("b",), set(), ["b/y"]),
+        (NOTHING, (), set(), []),
+    ],
+)
+def test_visible_objects_are_whole_namespaces_and_single_names(
+    allowed: Readable, wanted: tuple[str, ...], whole: set[str], singles: list[str]
+) -> None:
+    keys = [Key("a", "x"), Key("b", "x"), Key("b", "y")]
+    assert allowed.whole({"a", "b"}, wanted) == whole
+    assert [str(key) for key in allowed.singles(keys, wanted)] == singles
