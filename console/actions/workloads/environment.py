@@ -76,8 +76,10 @@ class EnvironmentForm(TemplateForm):
         )
 
     def can_represent(self, found: Mapping[str, Any]) -> bool:
-        return super().can_represent(found) and MOST_ROWS >= sum(
-            len(one.get("env", ())) for group in found.values() for one in group
+        return (
+            super().can_represent(found)
+            and sum(len(one.get("env", ())) for group in found.values() for one in group)
+            <= MOST_ROWS
         )
 
     def can_represent_container(self, container: Mapping[str, Any]) -> bool:
