@@ -34,7 +34,7 @@ from console.ui.core.permissions import Denied, Refused
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
 from console.ui.details.detail import object_tabs
-from console.ui.lists.rows import MenuItem, action_bar, menu_item
+from console.ui.lists.rows import MenuItem, action_bar
 from console.views.back_link import previous_list, with_list
 from console.views.errors import error_page
 from console.views.guard import access_of
@@ -133,7 +133,7 @@ async def _actions(access: Access, entry: Entry[User]) -> list[MenuItem]:
     """
     kind = access.cluster.kinds.of(USERS)
     return [
-        menu_item(action, access.cluster.name, SEGMENT, entry.key)
+        MenuItem(action, action.url(access.cluster.name, SEGMENT, entry.key))
         for action in (kind.every_action if kind is not None else ())
         if (
             action.is_allowed(access, USERS, entry.key)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from cryptography import x509
 from django.http import QueryDict
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
@@ -15,15 +16,8 @@ from console.kube.gvr import GVR, Key
 from console.kube.projections.certificates import is_undecided
 from console.kube.store import Entry
 from console.ui.core.access import Access
-from console.ui.core.action_texts import Fact, kubectl, quoted
-from console.ui.core.actions import (
-    EVERYWHERE,
-    Action,
-    ActionContext,
-    ActionSucceeded,
-    Outcome,
-    Permission,
-)
+from console.ui.core.action_texts import Fact, kubectl, quoted, text_fact
+from console.ui.core.actions import EVERYWHERE, Action, ActionContext, Outcome, Permission
 from console.ui.core.kind import ResourceKind
 from console.ui.core.manifests import mapping, texts
 from console.ui.core.permissions import denied_for
@@ -36,10 +30,12 @@ SIGNERS = GVR("certificates.k8s.io", "v1", "signers")
 
 
 class _Decide(Action):
-    """Base class. `verdict` is the type of the condition to add."""
+    """Base class. `verdict` is the type of the condition to add, and `done_text` the message."""
 
     needs = (Permission("update", "approval"), Permission("get"))
+    weight = 3
     verdict: ClassVar[str]
+    done_text: ClassVar[str | Promise]
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return is_undecided(entry.projection)
@@ -54,19 +50,20 @@ class _Decide(Action):
         found = entry.projection
         spec = mapping(entry.original(), "spec")
         return [
-            (_("Requestor"), escape_invisible(found.requestor) or _("none")),
+            text_fact(_("Requestor"), found.requestor),
             (_("Groups"), ", ".join(texts(spec.get("groups"))) or _("none")),
-            (_("Signer"), escape_invisible(found.signer) or _("none")),
-            (_("Usages"), escape_invisible(", ".join(found.usages)) or _("none")),
+            text_fact(_("Signer"), found.signer),
+            text_fact(_("Usages"), found.usages),
             *certificate_names(spec.get("request")),
         ]
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl(f"certificate {self.name} {quoted(key.name)}", key)
 
-    async def decide(self, context: ActionContext, text: str) -> None:
+    async def run(self, context: ActionContext) -> Outcome:
         """Add the condition with an update, as kubectl does. Few roles allow patching the approval."""
         found = await context.fetch()
+        text = f"{self.verdict} by {context.access.identity.name} in the console."
         condition = {"type": self.verdict, "status": "True", "reason": "ByHand", "message": text}
         status = dict(mapping(found, "status"))
         status["conditions"] = [*(status.get("conditions") or ()), condition]
@@ -77,6 +74,7 @@ class _Decide(Action):
             subresource="approval",
             audit_id=context.audit_id,
         )
+        return context.succeeded(self.done_text)
 
 
 class Approve(_Decide):
@@ -88,12 +86,8 @@ class Approve(_Decide):
         "The signer can then issue the certificate. An issued certificate cannot be revoked "
         "before it expires."
     )
-    weight = 3
     verdict = "Approved"
-
-    async def run(self, context: ActionContext) -> Outcome:
-        await self.decide(context, f"Approved by {context.access.identity.name} in the console.")
-        return ActionSucceeded(_("Approved %(kind)s %(name)s.") % context.message_values)
+    done_text = gettext_lazy("Approved %(kind)s %(name)s.")
 
 
 class Deny(_Decide):
@@ -103,17 +97,13 @@ class Deny(_Decide):
         "No certificate will be issued. This cannot be undone, but the requestor can create "
         "a new request."
     )
-    weight = 3
     danger = True
     places = EVERYWHERE
     audit_verb = ("update", "denial")
     success_label = pgettext_lazy("result", "Denied")
     failure_label = gettext_lazy("Not denied")
     verdict = "Denied"
-
-    async def run(self, context: ActionContext) -> Outcome:
-        await self.decide(context, f"Denied by {context.access.identity.name} in the console.")
-        return ActionSucceeded(_("Denied %(kind)s %(name)s.") % context.message_values)
+    done_text = gettext_lazy("Denied %(kind)s %(name)s.")
 
 
 def _decides_for(access: Access, signer: str) -> bool:
@@ -130,15 +120,13 @@ def certificate_names(request: Any) -> list[Fact]:
     """
     try:
         found = x509.load_pem_x509_csr(base64.b64decode(str(request), validate=True))
-        facts: list[Fact] = [(_("Subject"), _subject(found) or _("none"))]
+        facts: list[Fact] = [
+            (_("Subject"), escape_invisible(found.subject.rfc4514_string()) or _("none"))
+        ]
         others = _others(found)
     except (ValueError, TypeError, x509.InvalidVersion):
         return [(_("Subject"), _("could not be decoded"))]
     return [*facts, (_("Subject alternative names"), others)] if others else facts
-
-
-def _subject(found: x509.CertificateSigningRequest) -> str:
-    return escape_invisible(found.subject.rfc4514_string())
 
 
 def _others(found: x509.CertificateSigningRequest) -> str:

@@ -1,14 +1,19 @@
-"""Helpers for actions that create another object in the project of their subject."""
+"""Helpers for actions that read, create or change other objects in the project of their subject."""
 
 import secrets
 from collections.abc import Mapping
 from typing import Any
+
+from django.utils.translation import gettext as _
 
 from console.kube.cachewait import wait_for_cache
 from console.kube.gvr import GVR, Key
 from console.ui.core.actions import ActionContext, ActionSucceeded
 from console.ui.core.kind import segment_of
 from console.ui.core.links import object_url
+from console.ui.core.permissions import Refused
+from console.ui.core.subject import Subject
+from console.ui.details.relations.visible_type import VisibleType
 
 #: Maximum characters of a new name, and of the old name's part of it before a suffix is added.
 LONGEST, STEM = 63, 48
@@ -37,3 +42,10 @@ async def create_object(
     informer = access.cluster.runtime.informer(gvr)
     await wait_for_cache(informer, key, made["metadata"]["resourceVersion"])
     return ActionSucceeded(text, object_url(access.cluster.name, segment_of(gvr), key))
+
+
+def check_loaded(subject: Subject, *types: GVR) -> None:
+    """Raise `Refused` unless the lists of these types are loaded."""
+    if any(VisibleType(subject, gvr).informer is None for gvr in types):
+        text = _("The cluster is not responding, so this action is not available. Try again later.")
+        raise Refused(text)

@@ -21,7 +21,7 @@ from console.kube.cachewait import wait_for_cache
 from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.core.action_texts import kubectl, quoted
-from console.ui.core.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
+from console.ui.core.actions import Action, ActionContext, Outcome, Permission
 from console.ui.core.container_actions import ATTACH
 from console.ui.core.kind import ResourceKind
 from console.ui.core.links import container_startup_url
@@ -158,9 +158,9 @@ class Debug(Action):
         cluster, key = context.access.cluster, context.key
         pods = cluster.runtime.informer(context.kind.gvr)
         await wait_for_cache(pods, key, made["metadata"]["resourceVersion"])
-        words = {**context.message_values, "container": escape_invisible(container["name"])}
-        text = _("Added the debug container %(container)s to %(kind)s %(name)s.") % words
-        return ActionSucceeded(text, container_startup_url(cluster.name, key, container["name"]))
+        text = _("Added the debug container %(container)s to %(kind)s %(name)s.")
+        url = container_startup_url(cluster.name, key, container["name"])
+        return context.succeeded(text, url, container=escape_invisible(container["name"]))
 
 
 def _targets(manifest: Mapping[str, Any]) -> Iterator[str]:

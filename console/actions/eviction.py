@@ -11,14 +11,7 @@ from console.kube.errors import ObjectRecreated
 from console.kube.gvr import POD_DISRUPTION_BUDGETS
 from console.kube.store import Entry
 from console.ui.core.action_texts import Fact
-from console.ui.core.actions import (
-    EVERYWHERE,
-    Action,
-    ActionContext,
-    ActionSucceeded,
-    Outcome,
-    Permission,
-)
+from console.ui.core.actions import EVERYWHERE, Action, ActionContext, Outcome, Permission
 from console.ui.core.kind import ResourceKind
 from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
@@ -70,4 +63,4 @@ class Evict(Action):
         await context.client.evict(
             namespace=key.namespace, name=key.name, uid=context.uid, audit_id=audit_id
         )
-        return ActionSucceeded(_("Evicted %(kind)s %(name)s.") % context.message_values)
+        return context.succeeded(_("Evicted %(kind)s %(name)s."))

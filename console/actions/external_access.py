@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -12,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.core.action_texts import kubectl_patch
-from console.ui.core.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
+from console.ui.core.actions import Action, ActionContext, Outcome, Permission
 from console.ui.core.kind import ResourceKind
 from console.ui.core.subject import Subject
 from console.ui.forms.forms import ChoiceField, ConsoleForm
@@ -34,8 +33,7 @@ class ExternalAccessForm(ConsoleForm):
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}
-        if given.get("type") == self.initial["type"]:
-            raise ValidationError(_("No changes were made."))
+        self.require_changes(given.get("type") != self.initial["type"])
         return given
 
 
@@ -62,9 +60,7 @@ class ExternalAccess(Action):
 
     async def run(self, context: ActionContext) -> Outcome:
         await context.patch(_patch(context.data["type"]))
-        return ActionSucceeded(
-            _("Changed external access to %(kind)s %(name)s.") % context.message_values
-        )
+        return context.succeeded(_("Changed external access to %(kind)s %(name)s."))
 
 
 def _patch(type_: str) -> dict[str, Any]:

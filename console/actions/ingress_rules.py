@@ -15,10 +15,8 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import LONGEST_NAME, SERVICES
 from console.kube.names import is_dns_subdomain
 from console.ui.core.manifests import mapping, mappings_at
-from console.ui.core.subject import Subject
-from console.ui.details.relations.visible_type import VisibleType
 from console.ui.forms.fields import PortField
-from console.ui.forms.forms import ChoiceField, ConsoleForm, TextField
+from console.ui.forms.forms import ChoiceField, TextField
 from console.ui.forms.row_forms import MOST, FormRows, SubmittedRow
 from console.ui.forms.spec_forms import EditSpec, SpecForm
 
@@ -109,11 +107,10 @@ class RulesForm(SpecForm):
         self,
         data: QueryDict | None,
         spec: Mapping[str, Any],
-        services: Collection[str] = (),
+        names: Collection[str] = (),
     ) -> None:
-        """`services` are the service names to suggest."""
-        super().__init__(data, spec)
-        self.suggestions = {SERVICE_NAMES: services}
+        super().__init__(data, spec, names)
+        self.suggestions = {SERVICE_NAMES: names}
         self._known = [*_paths_of(self.found)]
         self._paths = FormRows(
             self,
@@ -304,7 +301,3 @@ class EditRules(EditSpec):
     )
     weight = 2
     form = RulesForm
-
-    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        spec = mapping(subject.live, *self.spec_path(subject.kind))
-        return RulesForm(data, spec, VisibleType(subject, SERVICES).names)

@@ -22,7 +22,7 @@ from console.kube.gvr import GVR, NAMESPACES, PODS, Key
 from console.kube.store import Entry
 from console.ui.core.access import Access
 from console.ui.core.action_texts import kubectl_create
-from console.ui.core.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
+from console.ui.core.actions import Action, ActionContext, Outcome, Permission
 from console.ui.core.container_actions import ATTACH
 from console.ui.core.kind import ResourceKind
 from console.ui.core.links import container_startup_url
@@ -67,7 +67,6 @@ class NodeShell(Action):
     name = "shell"
     label = gettext_lazy("Open shell")
     title_text = gettext_lazy("Open a shell on %(kind)s %(name)s")
-    button_text = gettext_lazy("Open shell")
     weight = 2
     needs = (
         Permission("create", gvr=PODS, place=shell_namespace),
@@ -128,9 +127,7 @@ class NodeShell(Action):
         await wait_for_cache(pods, pod, made["metadata"]["resourceVersion"])
         text = _("Created pod %(pod)s for a shell on %(kind)s %(name)s.")
         url = container_startup_url(cluster.name, pod, CONTAINER)
-        return ActionSucceeded(
-            text % {**context.message_values, "pod": escape_invisible(name)}, url
-        )
+        return context.succeeded(text, url, pod=escape_invisible(name))
 
 
 def _command() -> list[str]:

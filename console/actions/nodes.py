@@ -1,4 +1,4 @@
-"""Cordon and uncordon nodes."""
+"""Actions that cordon and uncordon nodes and edit their taints."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,19 +15,11 @@ from console.kube.names import is_label_value
 from console.kube.selectors import is_qualified
 from console.kube.store import Entry
 from console.ui.core.action_texts import kubectl, quoted
-from console.ui.core.actions import (
-    EVERYWHERE,
-    Action,
-    ActionContext,
-    ActionSucceeded,
-    Outcome,
-    Patch,
-    Permission,
-)
+from console.ui.core.actions import EVERYWHERE, Action, ActionContext, Outcome, Patch, Permission
 from console.ui.core.kind import ResourceKind
 from console.ui.core.manifests import mappings_at
 from console.ui.core.text import escape_invisible
-from console.ui.forms.forms import ConsoleForm
+from console.ui.forms.forms import TOO_LONG, ConsoleForm, text_area
 
 
 class _Schedulable(Patch):
@@ -113,10 +105,8 @@ class TaintsForm(ConsoleForm):
         ),
         required=False,
         max_length=LONGEST,
-        error_messages={"max_length": gettext_lazy("Use at most %(limit_value)s characters.")},
-        widget=forms.Textarea(
-            {"class": "input code", "rows": 4, "spellcheck": "false", "autocapitalize": "none"}
-        ),
+        error_messages=TOO_LONG,
+        widget=text_area(4),
         show_hidden_initial=True,
     )
 
@@ -175,9 +165,7 @@ class EditTaints(Action):
             return {"spec": {"taints": taints or None}}
 
         await context.patch_with_retry(body)
-        return ActionSucceeded(
-            _("Changed the taints of %(kind)s %(name)s.") % context.message_values
-        )
+        return context.succeeded(_("Changed the taints of %(kind)s %(name)s."))
 
 
 def _identity(taint: str) -> str:

@@ -1,4 +1,4 @@
-"""Shared parts of the kinds of role bindings."""
+"""Shared parts of the kinds of roles and role bindings."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -9,10 +9,9 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import CLUSTER_ROLES, GVR, ROLES, SERVICE_ACCOUNTS, USERS, Key
 from console.kube.projections.roles import Binding
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Reference, ResourceKind
-from console.ui.core.text import escape_invisible
 from console.ui.lists.columns import ListColumn
 from console.ui.lists.filters import FieldFilter, Filter, SearchFilter
 
@@ -28,6 +27,16 @@ SUBJECT = FieldFilter(
 )
 
 
+DESCRIBED = SearchFilter(
+    covers=gettext_lazy("Name, label or description"),
+    texts=lambda role: (role.alias, role.description),
+)
+#: An example role.
+READS_PODS: Mapping[str, Any] = {
+    "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
+}
+
+
 def binding_to(kind: str) -> Mapping[str, Any]:
     """Return an example binding to a role of this kind."""
     group = "rbac.authorization.k8s.io"
@@ -38,7 +47,7 @@ def binding_to(kind: str) -> Mapping[str, Any]:
 
 
 class BindingKind(ResourceKind):
-    projection = Binding
+    projection: ClassVar[type] = Binding
     search = SearchFilter(
         covers=gettext_lazy("Name, label, role or subject"),
         texts=lambda binding: (binding.role, *binding.subjects),
@@ -47,14 +56,15 @@ class BindingKind(ResourceKind):
     actions = (Delete(),)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
-        binding: Binding = entry.projection
+        binding = entry.projection
         return [
-            (_("Role"), escape_invisible(binding.role) or _("none")),
-            (
-                _("Subjects that lose the role"),
-                escape_invisible(", ".join(binding.subjects)) or _("none"),
-            ),
+            text_fact(_("Role"), binding.role),
+            text_fact(_("Subjects that lose the role"), self.subject_names(binding)),
         ]
+
+    def subject_names(self, binding: Any) -> Iterable[str]:
+        found: tuple[str, ...] = binding.subjects
+        return found
 
 
 class NativeBindingKind(BindingKind):

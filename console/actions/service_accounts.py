@@ -1,7 +1,8 @@
-"""The role of a service account in its project.
+"""Actions that assign a role to a service account, and a default registry to a project.
 
-As in KubeSphere, this is a role binding owned by the service account, plus an annotation that
-names the role.
+As in KubeSphere, the role is a role binding owned by the service account, plus an annotation
+that names the role. The default registry is an image pull secret of the service account
+`default`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -15,18 +16,17 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.actions.creation import LONGEST, new_name
-from console.kube.errors import ChangedConcurrently, Conflict, NotFound
+from console.actions.creation import LONGEST, check_loaded, new_name
+from console.kube.errors import NotFound
 from console.kube.gvr import ROLE_BINDINGS, ROLES, SERVICE_ACCOUNTS, Key
 from console.kube.names import is_label_value
 from console.kube.projections.config import ROLE_ANNOTATION
 from console.kube.store import Entry
 from console.ui.core.action_texts import kubectl, kubectl_create, kubectl_patch, quoted
-from console.ui.core.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
+from console.ui.core.actions import Action, ActionContext, Outcome, Permission
 from console.ui.core.kind import ResourceKind
 from console.ui.core.labels import command_of
 from console.ui.core.manifests import mappings_at
-from console.ui.core.permissions import Refused
 from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
 from console.ui.details.relations.visible_type import VisibleType
@@ -82,8 +82,7 @@ class AccountRoleForm(ConsoleForm):
         gone = [one for one in self._held if one is not stays]
         made = _binding(self._account, given["name"], role) if role and stays is None else None
         named = self._account.projection.role == role
-        if made is None and not gone and named:
-            raise ValidationError(_("No changes were made."))
+        self.require_changes(made is not None or gone or not named)
         return {**given, "made": made, "gone": gone, "named": named}
 
 
@@ -134,14 +133,9 @@ class ChangeAccountRole(Action):
         return notes
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        seeing = VisibleType(subject, ROLES)
-        if seeing.informer is None or VisibleType(subject, ROLE_BINDINGS).informer is None:
-            raise Refused(
-                _(
-                    "The cluster is not responding, so this action is not available. Try again later."
-                )
-            )
-        names = [one.key.name for one in seeing.in_namespace if not one.projection.template]
+        check_loaded(subject, ROLES, ROLE_BINDINGS)
+        roles = VisibleType(subject, ROLES).in_namespace
+        names = [one.key.name for one in roles if not one.projection.template]
         return AccountRoleForm(data, subject.entry, names, _bindings(subject)[0])
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
@@ -183,10 +177,10 @@ class ChangeAccountRole(Action):
             await context.patch(
                 {"metadata": {"annotations": {ROLE_ANNOTATION: data["role"] or None}}}
             )
-        words = {"name": escape_invisible(context.key.name), "role": escape_invisible(data["role"])}
         if data["role"]:
-            return ActionSucceeded(_("%(name)s now has the role %(role)s.") % words)
-        return ActionSucceeded(_("Removed the role of %(name)s.") % words)
+            role = escape_invisible(data["role"])
+            return context.succeeded(_("%(name)s now has the role %(role)s."), role=role)
+        return context.succeeded(_("Removed the role of %(name)s."))
 
 
 def _bindings(subject: Subject) -> tuple[list[Entry[Any]], list[Entry[Any]]]:
@@ -234,7 +228,6 @@ def _binding(account: Entry[Any], name: str, role: str) -> dict[str, Any]:
 TYPES = ("kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg")
 #: Service account of pods that set none.
 ACCOUNT = "default"
-_TRIES = 3
 _FIELD = "imagePullSecrets"
 
 
@@ -258,7 +251,6 @@ class SetDefaultRegistry(Action):
     label = gettext_lazy("Set as default registry")
     reads_also = (SERVICE_ACCOUNTS,)
     title_text = gettext_lazy("Set %(kind)s %(name)s as default registry")
-    button_text = label
     effect_text = gettext_lazy(
         "New pods in the project that don't set a service account also use the credentials "
         "of this registry to pull images."
@@ -285,24 +277,12 @@ class SetDefaultRegistry(Action):
 
     async def run(self, context: ActionContext) -> Outcome:
         await context.fetch()
-        where = Key(context.key.namespace, ACCOUNT)._asdict()
-        for _try in range(_TRIES):
-            account = await context.client.get(SERVICE_ACCOUNTS, **where, audit_id=context.audit_id)
-            body = {
-                "metadata": {"resourceVersion": account["metadata"]["resourceVersion"]},
-                **_patch(mappings_at(account, _FIELD), context.key.name),
-            }
-            try:
-                await context.client.patch(
-                    SERVICE_ACCOUNTS, body, **where, audit_id=context.audit_id
-                )
-            except Conflict:
-                continue
-            words = {"name": escape_invisible(context.key.name)}
-            return ActionSucceeded(
-                _("New pods in the project now use %(name)s to pull images.") % words
-            )
-        raise ChangedConcurrently
+        await context.patch_other(
+            SERVICE_ACCOUNTS,
+            Key(context.key.namespace, ACCOUNT),
+            lambda account: _patch(mappings_at(account, _FIELD), context.key.name),
+        )
+        return context.succeeded(_("New pods in the project now use %(name)s to pull images."))
 
 
 def _patch(there: Sequence[Any], name: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 https://kubernetes.io/docs/concepts/services-networking/service/
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django import forms
@@ -68,8 +68,10 @@ class ServiceForm(SpecForm):
         required=False,
     )
 
-    def __init__(self, data: QueryDict | None, spec: Mapping[str, Any]) -> None:
-        super().__init__(data, spec)
+    def __init__(
+        self, data: QueryDict | None, spec: Mapping[str, Any], names: Collection[str] = ()
+    ) -> None:
+        super().__init__(data, spec, names)
         self.fields["affinity"] = ChoiceField(
             label=_("Session affinity"), choices=list(AFFINITIES.items())
         )
@@ -85,7 +87,7 @@ class ServiceForm(SpecForm):
             self,
             "ports",
             _port_fields,
-            found=[_initial(port) for port in ports],
+            found=[{part: port.get(path, "") for part, path in _PATHS.items()} for port in ports],
             titles=[_title(port) for port in ports],
             heading=_("Ports"),
             add=_("Add a port"),
@@ -162,10 +164,6 @@ def _is_port(port: Mapping[str, Any]) -> bool:
     return port.get("protocol", "TCP") in PROTOCOLS and all(
         isinstance(port[name], types) for name, types in _SHOWN.items() if name in port
     )
-
-
-def _initial(port: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {part: port.get(path, "") for part, path in _PATHS.items()}
 
 
 def _title(port: Mapping[str, Any]) -> str:

@@ -1,4 +1,5 @@
-"""Actions that set and unset the default storage class.
+"""Actions that set the default storage class and the allowed volume operations, and columns and
+filters of storage kinds.
 
 https://kubernetes.io/docs/concepts/storage/storage-classes/#default-storageclass
 """
@@ -11,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import STORAGE_CLASSES, Key
 from console.kube.projections.storage import ALLOW_CLONE, ALLOW_SNAPSHOT, DEFAULT_ANNOTATIONS
@@ -31,6 +32,8 @@ from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
 from console.ui.details.relations.visible_type import VisibleType
 from console.ui.forms.forms import ChoiceField, ConsoleForm
+from console.ui.lists.columns import LinkColumn, QuantityColumn, TextColumn, WordColumn
+from console.ui.lists.filters import ChoiceFilter, FieldFilter
 
 _ANNOTATION, _BETA = DEFAULT_ANNOTATIONS
 #: The value "false" is more explicit than a missing annotation for controllers that would set it
@@ -71,7 +74,6 @@ class UnsetDefault(Patch):
     label = gettext_lazy("Unset default")
     reads_also = (STORAGE_CLASSES,)
     title_text = gettext_lazy("Unset %(kind)s %(name)s as default")
-    button_text = label
     effect_text = gettext_lazy(
         "New PersistentVolumeClaims that don't set a storage class no longer use this one. "
         "Existing PersistentVolumeClaims are not changed."
@@ -107,7 +109,6 @@ class SetDefault(Action):
     label = gettext_lazy("Set as default")
     reads_also = (STORAGE_CLASSES,)
     title_text = gettext_lazy("Set %(kind)s %(name)s as default")
-    button_text = label
     effect_text = gettext_lazy(
         "New PersistentVolumeClaims that don't set a storage class use this one. "
         "PersistentVolumeClaims that set a storage class are not changed."
@@ -203,8 +204,7 @@ class OperationsForm(ConsoleForm):
             for field, name in _ANNOTATIONS.items()
             if field in given and given[field] != self.initial[field]
         }
-        if not changed and not self.errors:
-            raise ValidationError(_("No changes were made."))
+        self.require_changes(changed)
         return {**given, "changed": changed}
 
 
@@ -232,6 +232,47 @@ class VolumeOperations(Action):
 
     async def run(self, context: ActionContext) -> Outcome:
         await context.patch({"metadata": {"annotations": context.data["changed"]}})
-        return ActionSucceeded(
-            _("Saved the volume operations of %(name)s.") % context.message_values
-        )
+        return context.succeeded(_("Saved the volume operations of %(name)s."))
+
+
+RETAIN_OR_DELETE: dict[str, str | Promise] = {
+    "Retain": pgettext_lazy("reclaim policy", "Retain"),
+    "Delete": pgettext_lazy("reclaim policy", "Delete"),
+}
+#: Columns and filters that volumes and claims share.
+CAPACITY = QuantityColumn(id="capacity", label=gettext_lazy("Capacity"), priority=2, unit="bytes")
+ACCESS_MODES = TextColumn(id="access_modes", label=gettext_lazy("Access modes"), priority=3)
+VOLUME_ATTRIBUTES = TextColumn(
+    id="attributes_class", label=gettext_lazy("Attributes class"), priority=4
+)
+VOLUME_MODE = TextColumn(id="volume_mode", label=gettext_lazy("Volume mode"), priority=4)
+STORAGE_CLASS = LinkColumn(
+    id="storage_class",
+    label=gettext_lazy("Storage class"),
+    priority=2,
+    leads_to=("storageclasses",),
+)
+OF_STORAGE_CLASS = FieldFilter(
+    param="storageclass",
+    names=STORAGE_CLASSES,
+    label=gettext_lazy("Storage class"),
+    get=lambda item: (item.storage_class,),
+)
+
+
+def reclaim_policy_column(words: dict[str, str | Promise], priority: int) -> WordColumn:
+    return WordColumn(
+        id="reclaim_policy",
+        label=gettext_lazy("Reclaim policy"),
+        priority=priority,
+        words=words,
+    )
+
+
+def reclaim_policy_filter(words: dict[str, str | Promise]) -> ChoiceFilter:
+    return ChoiceFilter(
+        param="reclaim",
+        label=gettext_lazy("Reclaim policy"),
+        choices=tuple(words.items()),
+        get=lambda item: item.reclaim_policy,
+    )

@@ -139,7 +139,6 @@ class TakeSnapshot(_CopyAction):
     label = gettext_lazy("Take snapshot")
     reads_also = (STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
     title_text = gettext_lazy("Take a snapshot of %(kind)s %(name)s")
-    button_text = label
     effect_text = gettext_lazy(
         "The snapshot contains the data that is on the volume at this moment. Data that pods "
         "have not written to the volume yet is not included."
@@ -169,9 +168,8 @@ class TakeSnapshot(_CopyAction):
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         """Return the form. Raise `Refused` if the storage class forbids snapshots."""
-        if _is_forbidden(subject, "snapshots"):
-            text = _("The storage class %(name)s does not allow snapshots of its volumes.")
-            raise Refused(text % {"name": escape_invisible(subject.entry.projection.storage_class)})
+        text = _("The storage class %(name)s does not allow snapshots of its volumes.")
+        _check_allowed(subject, "snapshots", text)
         return SnapshotForm(data, subject.key.name, _snapshot_classes(subject))
 
     def body(
@@ -203,9 +201,8 @@ class Clone(_CopyAction):
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         """Return the form. Raise `Refused` if the storage class forbids clones."""
-        if _is_forbidden(subject, "clones"):
-            text = _("The storage class %(name)s does not allow clones of its volumes.")
-            raise Refused(text % {"name": escape_invisible(subject.entry.projection.storage_class)})
+        text = _("The storage class %(name)s does not allow clones of its volumes.")
+        _check_allowed(subject, "clones", text)
         return CloneForm(
             data, subject.key.name, subject.manifest, subject.entry.projection.capacity
         )
@@ -224,7 +221,6 @@ class CreateVolume(_CopyAction):
     label = gettext_lazy("Create volume")
     reads_also = (PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
     title_text = gettext_lazy("Create a volume from %(kind)s %(name)s")
-    button_text = label
     effect_text = gettext_lazy(
         "A new PersistentVolumeClaim is created. Its volume contains the data of the snapshot."
     )
@@ -303,9 +299,10 @@ def _class(subject: Subject) -> Entry[Any] | None:
     )
 
 
-def _is_forbidden(subject: Subject, what: str) -> bool:
+def _check_allowed(subject: Subject, what: str, text: str) -> None:
     found = _class(subject)
-    return found is not None and getattr(found.projection, what) is False
+    if found is not None and getattr(found.projection, what) is False:
+        raise Refused(text % {"name": escape_invisible(found.key.name)})
 
 
 def _driver(subject: Subject) -> str:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from console.kube.gvr import STORAGE_CLASSES, Key
 from console.kube.store import Entry
 from console.ui.core.action_texts import Fact, kubectl_patch
-from console.ui.core.actions import Action, ActionContext, ActionStarted, Outcome, Patch, Permission
+from console.ui.core.actions import Action, ActionContext, Outcome, Patch, Permission
 from console.ui.core.kind import ResourceKind
 from console.ui.core.permissions import Refused
 from console.ui.core.subject import Subject
@@ -79,8 +79,8 @@ class Expand(Action):
     async def run(self, context: ActionContext) -> Outcome:
         size = context.data["size"]
         await context.patch(_patch(size))
-        words = {"name": escape_invisible(context.key.name), "size": escape_invisible(size)}
-        return ActionStarted(_("%(name)s is being expanded to %(size)s.") % words)
+        text = _("%(name)s is being expanded to %(size)s.")
+        return context.started(text, size=escape_invisible(size))
 
 
 class _Expansion(Patch):
@@ -93,7 +93,6 @@ class _Expansion(Patch):
 class AllowExpansion(_Expansion):
     name = "allow-expansion"
     label = gettext_lazy("Allow expansion")
-    button_text = label
     title_text = gettext_lazy("Allow expansion of volumes of %(kind)s %(name)s")
     effect_text = gettext_lazy(
         "PersistentVolumeClaims of this storage class, including existing ones, can be "
@@ -106,7 +105,6 @@ class AllowExpansion(_Expansion):
 class ForbidExpansion(_Expansion):
     name = "forbid-expansion"
     label = gettext_lazy("Forbid expansion")
-    button_text = label
     title_text = gettext_lazy("Forbid expansion of volumes of %(kind)s %(name)s")
     effect_text = gettext_lazy(
         "PersistentVolumeClaims of this storage class can no longer be expanded. Existing "

@@ -34,6 +34,7 @@ from console.ui.core.permissions import check_visible
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
 from console.ui.details.relations.rollout import Bar
+from console.ui.lists.rows import MenuItem
 from console.views.actions import FIND_WAIT, find_action
 from console.views.guard import access_of
 from console.views.page import page
@@ -107,17 +108,6 @@ class RemainingPod:
     word: str | Promise
     note: str
     since: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class PanelButton:
-    """Button of the panel, as expected by `ui/_action.html`."""
-
-    label: str | Promise
-    url: str
-    asks: bool
-    danger: bool = False
-    icon: str = ""
 
 
 async def progress_html(access: Access, kind: ResourceKind, entry: Entry[Any]) -> str:
@@ -217,13 +207,11 @@ def _text(kept: StoredOperation) -> str:
 
 def _buttons(
     access: Access, kind: ResourceKind, entry: Entry[Any], kept: StoredOperation
-) -> Iterator[PanelButton]:
+) -> Iterator[MenuItem]:
     cluster, segment, key = access.cluster.name, kind.segment, entry.key
     for action in _offered(kind, entry, kept):
         if action.is_allowed(access, kind.gvr, key):
-            yield PanelButton(
-                action.label, action.url(cluster, segment, key), action.has_confirmation
-            )
+            yield MenuItem(action, action.url(cluster, segment, key))
 
 
 def _offered(kind: ResourceKind, entry: Entry[Any], kept: StoredOperation) -> Iterator[Action]:

@@ -11,19 +11,11 @@ from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS
 from console.kube.projections.certificates import CertificateSigningRequest
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, after_deletion_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import (
-    AgeColumn,
-    DurationColumn,
-    ListColumn,
-    NameColumn,
-    StatusColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import DurationColumn, ListColumn, StatusColumn, TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -41,7 +33,6 @@ class CertificateSigningRequestKind(ResourceKind):
         Severity.DONE: gettext_lazy("Issued"),
     }
     columns = (
-        NameColumn(),
         StatusColumn(),
         TextColumn(id="signer", label=gettext_lazy("Signer"), priority=2),
         TextColumn(id="requestor", label=gettext_lazy("Requestor"), priority=2),
@@ -52,7 +43,6 @@ class CertificateSigningRequestKind(ResourceKind):
             get=lambda found: found.seconds,
         ),
         ListColumn(id="usages", label=gettext_lazy("Usages"), priority=4),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (found.signer, found.requestor))
     filters = (
@@ -64,9 +54,8 @@ class CertificateSigningRequestKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: CertificateSigningRequest = entry.projection
         return [
-            (_("Requestor"), escape_invisible(found.requestor) or _("none")),
-            (
-                _("After deletion"),
-                _("a certificate that was already issued stays valid until it expires"),
+            text_fact(_("Requestor"), found.requestor),
+            after_deletion_fact(
+                _("a certificate that was already issued stays valid until it expires")
             ),
         ]

@@ -9,7 +9,7 @@ from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
 from console.kube.projections.roles import Binding
 from console.ui.core.kind import Nav, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import AgeColumn, LinkColumn, LinkTarget, NameColumn
+from console.ui.lists.columns import LinkColumn, LinkTarget
 
 
 def role_of(binding: Binding) -> LinkTarget | None:
@@ -24,7 +24,6 @@ class ClusterRoleBindingKind(NativeBindingKind):
     nouns = gettext_lazy("cluster role bindings")
     example = binding_to("ClusterRole")
     columns = (
-        NameColumn(),
         LinkColumn(
             id="role",
             label=gettext_lazy("Role"),
@@ -34,7 +33,6 @@ class ClusterRoleBindingKind(NativeBindingKind):
             leads_to=("clusterroles",),
         ),
         *SUBJECTS,
-        AgeColumn(priority=1),
     )
     filters = (
         replace(ROLE, names=CLUSTER_ROLES),

@@ -4,13 +4,14 @@ from django.utils.translation import gettext_lazy
 
 from access.roles.deleting import DeleteRole
 from access.roles.lookup import new_url
+from console.actions.role_bindings import DESCRIBED, READS_PODS
 from console.kube.gvr import CLUSTER_ROLES
 from console.kube.projections.roles import Role
 from console.ui.core.clusters import HOST
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
-from console.ui.lists.filters import ChoiceFilter, SearchFilter
+from console.ui.lists.columns import BoolColumn, NumberColumn, TextColumn
+from console.ui.lists.filters import ChoiceFilter
 from rbac.levels import Level, RoleScope
 
 #: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings
@@ -31,20 +32,13 @@ class ClusterRoleKind(ResourceKind):
     title = gettext_lazy("Cluster roles")
     singular = gettext_lazy("cluster role")
     nouns = gettext_lazy("cluster roles")
-    example = {
-        "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
-    }
+    example = READS_PODS
     columns = (
-        NameColumn(),
         NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=2),
         BoolColumn(id="aggregated", label=gettext_lazy("Aggregated"), priority=3),
         TextColumn(id="description", label=gettext_lazy("Description"), priority=2),
-        AgeColumn(priority=1),
     )
-    search = SearchFilter(
-        covers=gettext_lazy("Name, label or description"),
-        texts=lambda role: (role.alias, role.description),
-    )
+    search = DESCRIBED
     filters = (
         ChoiceFilter(
             param="origin",

@@ -18,15 +18,7 @@ from console.ui.core.text import escape_invisible
 from console.ui.details.panels.data import DataPanel
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.object_panels import UsedByPanel
-from console.ui.lists.columns import (
-    AgeColumn,
-    BoolColumn,
-    ListColumn,
-    NameColumn,
-    NamespaceColumn,
-    NumberColumn,
-    QuantityColumn,
-)
+from console.ui.lists.columns import BoolColumn, ListColumn, NumberColumn, QuantityColumn
 from console.ui.lists.filters import SearchFilter
 
 #: Maximum number of keys listed in the delete confirmation.
@@ -45,8 +37,6 @@ class ConfigMapKind(ResourceKind):
     nouns = gettext_lazy("ConfigMaps")
     example = {"data": {"key": "value"}}
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         NumberColumn(
             id="fields",
             label=pgettext_lazy("data", "Keys"),
@@ -62,7 +52,6 @@ class ConfigMapKind(ResourceKind):
             unit="bytes",
         ),
         BoolColumn(id="immutable", label=gettext_lazy("Immutable"), priority=4),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(covers=gettext_lazy("Name, label or key"), texts=lambda found: found.keys)
     actions = (EditKeys(), Delete())

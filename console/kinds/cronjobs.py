@@ -27,8 +27,6 @@ from console.ui.lists.columns import (
     BoolColumn,
     ContainersColumn,
     ImagesColumn,
-    NameColumn,
-    NamespaceColumn,
     NumberColumn,
     OwnerColumn,
     StatusColumn,
@@ -52,8 +50,6 @@ class CronJobKind(WorkloadKind):
     example = {"spec": {"schedule": "0 * * * *", "jobTemplate": {"spec": RUN}}}
     severity_words = {Severity.OK: gettext_lazy("Scheduled")}
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         TextColumn(id="schedule", label=gettext_lazy("Schedule"), priority=2),
         TextColumn(id="zone", label=gettext_lazy("Time zone"), priority=4),
@@ -65,7 +61,6 @@ class CronJobKind(WorkloadKind):
         ImagesColumn(),
         ContainersColumn(),
         OwnerColumn(),
-        AgeColumn(priority=1),
     )
     actions = (
         RunNow(),

@@ -19,11 +19,9 @@ from console.ui.core.registry import kinds, register
 from console.ui.core.text import escape_invisible
 from console.ui.lists.columns import (
     ANY_KIND,
-    AgeColumn,
     LinkColumn,
     LinkTarget,
     ListColumn,
-    NameColumn,
     StatusColumn,
     TextColumn,
     WordColumn,
@@ -113,7 +111,6 @@ class CustomResourceDefinitionKind(ResourceKind):
     }
     severity_words = {Severity.OK: gettext_lazy("Established")}
     columns = (
-        NameColumn(),
         StatusColumn(status=status_of),
         LinkColumn(
             id="kind", label=gettext_lazy("Kind"), priority=2, to=objects_of, leads_to=ANY_KIND
@@ -124,7 +121,6 @@ class CustomResourceDefinitionKind(ResourceKind):
             id="versions", label=gettext_lazy("Versions"), priority=3, get=versions_of, most=3
         ),
         ListColumn(id="short_names", label=gettext_lazy("Short names"), priority=4),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, kind or short name"),

@@ -24,15 +24,7 @@ from console.ui.core.container_actions import ShowLogs
 from console.ui.core.deleting import DeleteOwner
 from console.ui.core.kind import Nav, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import (
-    AgeColumn,
-    NameColumn,
-    NamespaceColumn,
-    NumberColumn,
-    OwnerColumn,
-    StatusColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import NumberColumn, OwnerColumn, StatusColumn, TextColumn
 
 
 @register
@@ -49,8 +41,6 @@ class DaemonSetKind(WorkloadKind):
     nouns = gettext_lazy("DaemonSets")
     example = {"spec": OF_PODS}
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         READY,
         NumberColumn(id="current", label=gettext_lazy("Current"), priority=4),
@@ -59,7 +49,6 @@ class DaemonSetKind(WorkloadKind):
         TextColumn(id="nodes", label=gettext_lazy("Node selector"), priority=3),
         *TEMPLATE,
         OwnerColumn(),
-        AgeColumn(priority=1),
     )
     actions = (
         ShowLogs(),

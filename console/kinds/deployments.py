@@ -26,14 +26,7 @@ from console.ui.core.container_actions import ShowLogs
 from console.ui.core.deleting import DeleteOwner
 from console.ui.core.kind import Nav, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import (
-    AgeColumn,
-    NameColumn,
-    NamespaceColumn,
-    OwnerColumn,
-    StatusColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import AgeColumn, OwnerColumn, StatusColumn, TextColumn
 
 
 @register
@@ -50,8 +43,6 @@ class DeploymentKind(WorkloadKind):
     nouns = gettext_lazy("deployments")
     example = {"spec": {"replicas": 1, **OF_PODS}}
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         READY,
         UPDATED,
@@ -60,7 +51,6 @@ class DeploymentKind(WorkloadKind):
         TextColumn(id="strategy", label=gettext_lazy("Strategy"), priority=4),
         OwnerColumn(),
         AgeColumn(id="changed", label=gettext_lazy("Last rollout"), priority=4),
-        AgeColumn(priority=1),
     )
     actions = (
         ShowLogs(),

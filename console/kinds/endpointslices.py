@@ -12,12 +12,9 @@ from console.kube.status import Severity
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.lists.columns import (
-    AgeColumn,
     LinkColumn,
     LinkTarget,
     ListColumn,
-    NameColumn,
-    NamespaceColumn,
     RatioColumn,
     StatusColumn,
     TextColumn,
@@ -51,8 +48,6 @@ class EndpointSliceKind(ResourceKind):
         Severity.PAUSED: gettext_lazy("No endpoints"),
     }
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         LinkColumn(
             id="service",
@@ -71,7 +66,6 @@ class EndpointSliceKind(ResourceKind):
         TextColumn(id="address_type", label=gettext_lazy("Address type"), priority=4),
         ListColumn(id="ports", label=gettext_lazy("Ports"), priority=3, most=3),
         ListColumn(id="addresses", label=gettext_lazy("Addresses"), priority=3, most=3),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label or address"),

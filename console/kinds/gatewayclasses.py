@@ -8,7 +8,7 @@ from console.kube.status import Severity
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import AgeColumn, NameColumn, StatusColumn, TextColumn
+from console.ui.lists.columns import StatusColumn, TextColumn
 from console.ui.lists.filters import SearchFilter
 
 
@@ -22,11 +22,9 @@ class GatewayClassKind(ResourceKind):
     nouns = gettext_lazy("gateway classes")
     severity_words = {Severity.OK: gettext_lazy("Accepted")}
     columns = (
-        NameColumn(),
         StatusColumn(),
         TextColumn(id="controller", label=gettext_lazy("Controller"), priority=2),
         TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (found.controller, found.description))
     actions = (Delete(),)

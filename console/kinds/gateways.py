@@ -16,15 +16,7 @@ from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
 from console.ui.details.relations.references import cross_namespace_targets
-from console.ui.lists.columns import (
-    AgeColumn,
-    LinkColumn,
-    ListColumn,
-    NameColumn,
-    NamespaceColumn,
-    NumberColumn,
-    StatusColumn,
-)
+from console.ui.lists.columns import LinkColumn, ListColumn, NumberColumn, StatusColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -39,8 +31,6 @@ class GatewayKind(ResourceKind):
     nouns = gettext_lazy("gateways")
     severity_words = {Severity.OK: gettext_lazy("Ready")}
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         LinkColumn(
             id="class",
@@ -52,7 +42,6 @@ class GatewayKind(ResourceKind):
         ListColumn(id="addresses", label=gettext_lazy("Addresses"), priority=2),
         ListColumn(id="listeners", label=gettext_lazy("Listeners"), priority=3, most=2),
         NumberColumn(id="routes", label=gettext_lazy("Routes"), priority=2),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label or address"),

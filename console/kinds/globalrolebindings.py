@@ -1,40 +1,31 @@
 """The GlobalRoleBinding kind: assignments of platform roles."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import replace
 
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.actions.role_bindings import ROLE, SUBJECT, BindingKind
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS
 from console.kube.projections.tenancy import GlobalRoleBinding
-from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
-from console.ui.core.actions import Delete
-from console.ui.core.kind import Nav, ResourceKind, Scope
+from console.ui.core.kind import Nav, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import AgeColumn, LinkColumn, ListColumn, NameColumn
-from console.ui.lists.filters import FieldFilter, SearchFilter
+from console.ui.lists.columns import LinkColumn, ListColumn
+from console.ui.lists.filters import SearchFilter
 
 
 def subject_names_of_kind(binding: GlobalRoleBinding, kind: str) -> tuple[str, ...]:
     return tuple(subject.name for subject in binding.subjects if subject.kind == kind)
 
 
-def subject_names(binding: GlobalRoleBinding) -> tuple[str, ...]:
-    return tuple(subject.name for subject in binding.subjects)
-
-
 @register
-class GlobalRoleBindingKind(ResourceKind):
+class GlobalRoleBindingKind(BindingKind):
     gvr, scope, nav = GLOBAL_ROLE_BINDINGS, Scope.CLUSTER, Nav("access", 30)
     projection = GlobalRoleBinding
     title = gettext_lazy("Platform role bindings")
     singular = gettext_lazy("platform role binding")
     nouns = gettext_lazy("platform role bindings")
     columns = (
-        NameColumn(),
         LinkColumn(
             id="role",
             label=gettext_lazy("Role"),
@@ -55,24 +46,15 @@ class GlobalRoleBindingKind(ResourceKind):
             get=lambda binding: subject_names_of_kind(binding, "Group"),
             most=2,
         ),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
-        covers=gettext_lazy("Name, label, role or subject"),
-        texts=lambda binding: (binding.role, *subject_names(binding)),
+        covers=BindingKind.search.covers,
+        texts=lambda binding: (binding.role, *(subject.name for subject in binding.subjects)),
     )
     filters = (
-        FieldFilter(param="role", label=gettext_lazy("Role")),
-        FieldFilter(param="subject", label=gettext_lazy("Subject"), get=subject_names),
+        ROLE,
+        replace(SUBJECT, get=lambda binding: (subject.name for subject in binding.subjects)),
     )
-    actions = (Delete(),)
 
-    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
-        binding: GlobalRoleBinding = entry.projection
-        return [
-            (_("Role"), escape_invisible(binding.role) or _("none")),
-            (
-                _("Subjects that lose the role"),
-                escape_invisible(", ".join(subject_names(binding))) or _("none"),
-            ),
-        ]
+    def subject_names(self, binding: GlobalRoleBinding) -> Iterable[str]:
+        return (subject.name for subject in binding.subjects)

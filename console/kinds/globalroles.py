@@ -8,7 +8,7 @@ from console.kube.gvr import GLOBAL_ROLES
 from console.kube.projections.roles import Role
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
+from console.ui.lists.columns import BoolColumn, NumberColumn, TextColumn
 from console.ui.lists.filters import ChoiceFilter, SearchFilter
 from rbac.builtin import PLATFORM_ROLES
 from rbac.levels import Level, RoleScope
@@ -28,12 +28,10 @@ class GlobalRoleKind(ResourceKind):
     singular = gettext_lazy("platform role")
     nouns = gettext_lazy("platform roles")
     columns = (
-        NameColumn(),
         TextColumn(id="description", label=gettext_lazy("Description"), priority=2),
         NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=2),
         BoolColumn(id="template", label=gettext_lazy("Template"), priority=3),
         TextColumn(id="creator", label=gettext_lazy("Creator"), priority=4),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label or description"),

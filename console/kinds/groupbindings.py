@@ -9,12 +9,12 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import GROUP_BINDINGS
 from console.kube.projections.tenancy import GroupBinding
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import AgeColumn, LinkColumn, ListColumn, NameColumn, TextColumn
+from console.ui.lists.columns import LinkColumn, ListColumn, TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -26,7 +26,6 @@ class GroupBindingKind(ResourceKind):
     singular = gettext_lazy("department membership")
     nouns = gettext_lazy("department memberships")
     columns = (
-        NameColumn(),
         LinkColumn(
             id="group",
             label=gettext_lazy("Department"),
@@ -35,7 +34,6 @@ class GroupBindingKind(ResourceKind):
         ),
         ListColumn(id="users", label=gettext_lazy("Users"), priority=1, most=3),
         TextColumn(id="workspace", label=gettext_lazy("Workspace"), priority=2),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda binding: (binding.group, *binding.users))
     filters = (
@@ -49,6 +47,6 @@ class GroupBindingKind(ResourceKind):
         binding: GroupBinding = entry.projection
         users = escape_invisible(", ".join(binding.users)) or _("none")
         return [
-            (_("Department"), escape_invisible(binding.group) or _("none")),
+            text_fact(_("Department"), binding.group),
             (_("Users who leave the department"), users),
         ]

@@ -9,12 +9,11 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import GROUPS
 from console.kube.projections.tenancy import Group
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, after_deletion_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import AgeColumn, NameColumn, TextColumn
+from console.ui.lists.columns import TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -26,11 +25,9 @@ class GroupKind(ResourceKind):
     singular = gettext_lazy("department")
     nouns = gettext_lazy("departments")
     columns = (
-        NameColumn(),
         TextColumn(id="title", label=gettext_lazy("Alias"), priority=1),
         TextColumn(id="workspace", label=gettext_lazy("Workspace"), priority=2),
         TextColumn(id="parent", label=gettext_lazy("Parent department"), priority=2),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda group: (group.title, group.workspace))
     filters = (
@@ -42,10 +39,9 @@ class GroupKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         group: Group = entry.projection
         return [
-            (_("Alias"), escape_invisible(group.title) or _("none")),
-            (_("Workspace"), escape_invisible(group.workspace) or _("none")),
-            (
-                _("After deletion"),
-                _("subdepartments and the roles granted through the department are also deleted"),
+            text_fact(_("Alias"), group.title),
+            text_fact(_("Workspace"), group.workspace),
+            after_deletion_fact(
+                _("subdepartments and the roles granted through the department are also deleted")
             ),
         ]

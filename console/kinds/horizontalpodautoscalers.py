@@ -10,19 +10,16 @@ from console.kube.gvr import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, REPLICA_SE
 from console.kube.projections.autoscaler import Autoscaler
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact, owner_fact, status_fact
+from console.ui.core.action_texts import Fact, owner_fact, status_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
 from console.ui.details.relations.references import targets_of
 from console.ui.lists.columns import (
     BY_KIND,
     AgeColumn,
     LinkColumn,
     ListColumn,
-    NameColumn,
-    NamespaceColumn,
     NumberColumn,
     OwnerColumn,
     StatusColumn,
@@ -68,8 +65,6 @@ class AutoscalerKind(ResourceKind):
         Severity.WARN: gettext_lazy("At its maximum"),
     }
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         LinkColumn(
             id="target",
@@ -84,7 +79,6 @@ class AutoscalerKind(ResourceKind):
         NumberColumn(id="desired", label=gettext_lazy("Desired"), priority=4),
         AgeColumn(id="last_scaled", label=gettext_lazy("Last scaled"), priority=4),
         OwnerColumn(),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label, target or metric"),
@@ -105,7 +99,7 @@ class AutoscalerKind(ResourceKind):
         item: Autoscaler = entry.projection
         return [
             status_fact(item.status),
-            (_("Scale target"), escape_invisible(item.target) or _("none")),
+            text_fact(_("Scale target"), item.target),
             (_("Replicas"), _("stay at %(count)s") % {"count": f"{item.current:,}"}),
             owner_fact(item.owner),
         ]

@@ -9,12 +9,11 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import INGRESS_CLASSES
 from console.kube.projections.network import IngressClass
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, TextColumn
+from console.ui.lists.columns import BoolColumn, TextColumn
 from console.ui.lists.filters import SearchFilter
 
 
@@ -27,11 +26,9 @@ class IngressClassKind(ResourceKind):
     nouns = gettext_lazy("ingress classes")
     example = {"spec": {"controller": "example.com/controller"}}
     columns = (
-        NameColumn(),
         BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),
         TextColumn(id="controller", label=gettext_lazy("Controller"), priority=2),
         TextColumn(id="parameters", label=gettext_lazy("Parameters"), priority=3),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (found.controller,))
     actions = (Delete(),)
@@ -44,6 +41,6 @@ class IngressClassKind(ResourceKind):
             else _("no")
         )
         return [
-            (_("Controller"), escape_invisible(found.controller) or _("none")),
+            text_fact(_("Controller"), found.controller),
             (_("Default"), default),
         ]

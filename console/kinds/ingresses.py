@@ -11,20 +11,12 @@ from console.kube.gvr import INGRESS_CLASSES, INGRESSES, SECRETS, SERVICES, Key
 from console.kube.projections.network import Ingress
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import (
-    AgeColumn,
-    BoolColumn,
-    LinkColumn,
-    ListColumn,
-    NameColumn,
-    NamespaceColumn,
-    StatusColumn,
-)
+from console.ui.lists.columns import BoolColumn, LinkColumn, ListColumn, StatusColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -57,8 +49,6 @@ class IngressKind(ResourceKind):
     }
     severity_words = {Severity.OK: gettext_lazy("Active")}
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         LinkColumn(
             id="class",
@@ -71,7 +61,6 @@ class IngressKind(ResourceKind):
         ListColumn(id="addresses", label=gettext_lazy("Addresses"), priority=3),
         ListColumn(id="backends", label=gettext_lazy("Services"), priority=3),
         BoolColumn(id="tls", label=gettext_lazy("HTTPS"), priority=3),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label, host or backend"),
@@ -105,5 +94,5 @@ class IngressKind(ResourceKind):
         ingress: Ingress = entry.projection
         return [
             (_("Hosts"), escape_invisible(", ".join(ingress.hosts))),
-            (_("Services"), escape_invisible(", ".join(ingress.backends)) or _("none")),
+            text_fact(_("Services"), ingress.backends),
         ]

@@ -77,7 +77,6 @@ class JobKind(WorkloadKind):
         AgeColumn(id="started", label=gettext_lazy("Started"), priority=4),
         OwnerColumn(priority=3),
         *TEMPLATE,
-        AgeColumn(priority=1),
     )
     actions = (ShowLogs(), Rerun(), Suspend(), Unsuspend(), DeleteOwner())
 

@@ -8,14 +8,7 @@ from console.kube.gvr import LEASES
 from console.kube.projections.coordination import Lease
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import (
-    AgeColumn,
-    DurationColumn,
-    NameColumn,
-    NamespaceColumn,
-    NumberColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import AgeColumn, DurationColumn, NumberColumn, TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -27,8 +20,6 @@ class LeaseKind(ResourceKind):
     singular = gettext_lazy("lease")
     nouns = gettext_lazy("leases")
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         TextColumn(id="holder", label=gettext_lazy("Holder"), priority=1),
         AgeColumn(id="renewed", label=gettext_lazy("Renewed"), priority=2),
         DurationColumn(

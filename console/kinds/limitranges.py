@@ -9,12 +9,11 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import LIMIT_RANGES
 from console.kube.projections.limits import LimitRange
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, after_deletion_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import AgeColumn, ListColumn, NameColumn, NamespaceColumn
+from console.ui.lists.columns import ListColumn
 from console.ui.lists.filters import SearchFilter
 
 
@@ -38,8 +37,6 @@ class LimitRangeKind(ResourceKind):
         }
     }
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         ListColumn(id="types", label=gettext_lazy("Applies to"), priority=2, most=3),
         ListColumn(
             id="default_requests", label=gettext_lazy("Default requests"), priority=2, most=2
@@ -47,7 +44,6 @@ class LimitRangeKind(ResourceKind):
         ListColumn(id="default_limits", label=gettext_lazy("Default limits"), priority=2, most=2),
         ListColumn(id="least", label=gettext_lazy("Minimum"), priority=3),
         ListColumn(id="most", label=gettext_lazy("Maximum"), priority=3),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: found.types)
     actions = (Delete(),)
@@ -55,16 +51,12 @@ class LimitRangeKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: LimitRange = entry.projection
         return [
-            (
-                _("Default requests"),
-                escape_invisible(", ".join(found.default_requests)) or _("none"),
-            ),
-            (_("Default limits"), escape_invisible(", ".join(found.default_limits)) or _("none")),
-            (
-                _("After deletion"),
+            text_fact(_("Default requests"), found.default_requests),
+            text_fact(_("Default limits"), found.default_limits),
+            after_deletion_fact(
                 _(
                     "new containers get no default requests or limits; running containers are not "
                     "affected"
-                ),
+                )
             ),
         ]

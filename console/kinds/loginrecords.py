@@ -7,14 +7,7 @@ from console.kube.projections.tenancy import LoginRecord
 from console.kube.status import Severity
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import (
-    AgeColumn,
-    IpColumn,
-    LinkColumn,
-    NameColumn,
-    StatusColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import IpColumn, LinkColumn, StatusColumn, TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -30,7 +23,6 @@ class LoginRecordKind(ResourceKind):
         Severity.OK: gettext_lazy("Succeeded"),
     }
     columns = (
-        NameColumn(),
         LinkColumn(
             id="user",
             label=gettext_lazy("User"),
@@ -42,7 +34,6 @@ class LoginRecordKind(ResourceKind):
         TextColumn(id="type", label=gettext_lazy("Type"), priority=3),
         TextColumn(id="provider", label=gettext_lazy("Identity provider"), priority=3),
         TextColumn(id="user_agent", label=gettext_lazy("Client"), priority=4),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("User or address"),

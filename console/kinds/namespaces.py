@@ -11,12 +11,12 @@ from console.kube.gvr import NAMESPACES, WORKSPACES, Key
 from console.kube.projections.namespace import Namespace
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact, status_fact
+from console.ui.core.action_texts import Fact, status_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope, segment_of
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import AgeColumn, LinkColumn, NameColumn, StatusColumn, TextColumn
+from console.ui.lists.columns import LinkColumn, StatusColumn, TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 from workspaces.pages.project_actions import AssignWorkspace, EditProject, EditQuota
 
@@ -38,7 +38,6 @@ class NamespaceKind(ResourceKind):
         Severity.WARN: gettext_lazy("Deletion blocked"),
     }
     columns = (
-        NameColumn(),
         StatusColumn(),
         TextColumn(id="alias", label=gettext_lazy("Alias"), priority=3),
         LinkColumn(
@@ -48,7 +47,6 @@ class NamespaceKind(ResourceKind):
             leads_to=(WORKSPACE_SEGMENT,),
         ),
         TextColumn(id="creator", label=gettext_lazy("Creator"), priority=3),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label, workspace or creator"),
@@ -73,7 +71,7 @@ class NamespaceKind(ResourceKind):
         item: Namespace = entry.projection
         return [
             status_fact(item.status),
-            (_("Workspace"), escape_invisible(item.workspace) or _("none")),
+            text_fact(_("Workspace"), item.workspace),
             (
                 _("Contents"),
                 _("will also be deleted: workloads, volumes, ConfigMaps, secrets"),

@@ -10,14 +10,14 @@ from console.kube.gvr import NETWORK_POLICIES
 from console.kube.projections.network import NetworkPolicy
 from console.kube.selectors import LabelSelector
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, after_deletion_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.object_panels import SelectedPodsPanel
-from console.ui.lists.columns import AgeColumn, NameColumn, NamespaceColumn, TextColumn
+from console.ui.lists.columns import TextColumn
 from console.ui.lists.filters import ChoiceFilter, SearchFilter
 
 DIRECTIONS = (
@@ -61,8 +61,6 @@ class NetworkPolicyKind(ResourceKind):
         }
     }
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         TextColumn(
             id="pods",
             label=gettext_lazy("Pods"),
@@ -85,7 +83,6 @@ class NetworkPolicyKind(ResourceKind):
             get=lambda policy: rules_text(policy.egress),
             order=lambda policy: rules_sort_key(policy.egress),
         ),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label or selector"), texts=lambda policy: (policy.selector,)
@@ -108,5 +105,5 @@ class NetworkPolicyKind(ResourceKind):
         policy: NetworkPolicy = entry.projection
         return [
             (_("Pods"), escape_invisible(policy.selector) or _("all pods of the project")),
-            (_("After deletion"), _("traffic that only this policy blocked is allowed")),
+            after_deletion_fact(_("traffic that only this policy blocked is allowed")),
         ]

@@ -14,18 +14,15 @@ from console.kube.gvr import NODE_METRICS, NODES, PODS
 from console.kube.projections.node import Node
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact, status_fact
+from console.ui.core.action_texts import Fact, status_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.node_panels import NodeCapacityPanel, PodsPanel
 from console.ui.lists.columns import (
-    AgeColumn,
     IpColumn,
     ListColumn,
-    NameColumn,
     QuantityColumn,
     StatusColumn,
     TextColumn,
@@ -53,7 +50,6 @@ class NodeKind(ResourceKind):
         Severity.PAUSED: gettext_lazy("Cordoned"),
     }
     columns = (
-        NameColumn(),
         StatusColumn(),
         ListColumn(id="roles", label=gettext_lazy("Roles"), most=2),
         TextColumn(id="version", label=gettext_lazy("Version"), priority=2),
@@ -67,7 +63,6 @@ class NodeKind(ResourceKind):
         TextColumn(id="architecture", label=gettext_lazy("Architecture"), priority=4),
         TextColumn(id="kernel", label=gettext_lazy("Kernel"), priority=4),
         TextColumn(id="runtime", label=gettext_lazy("Container runtime"), priority=4),
-        AgeColumn(priority=1),
     )
     metrics = NODE_METRICS
     measured = (
@@ -121,7 +116,7 @@ class NodeKind(ResourceKind):
         item: Node = entry.projection
         return [
             status_fact(item.status),
-            (_("Roles"), escape_invisible(", ".join(item.roles)) or _("none")),
+            text_fact(_("Roles"), item.roles),
             (_("Pods"), _("are lost, including pods that no controller recreates")),
             (_("Machine"), _("keeps running; its kubelet may register the node again")),
         ]

@@ -6,6 +6,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.actions.storage_classes import (
+    ACCESS_MODES,
+    CAPACITY,
+    OF_STORAGE_CLASS,
+    STORAGE_CLASS,
+    VOLUME_ATTRIBUTES,
+    VOLUME_MODE,
+)
 from console.actions.volume_copies import Clone, TakeSnapshot
 from console.actions.volume_expansion import Expand
 from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES, Key
@@ -13,7 +21,7 @@ from console.kube.projections.storage import PersistentVolumeClaim
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.ui.core.access import Access
-from console.ui.core.action_texts import Fact, status_fact
+from console.ui.core.action_texts import Fact, status_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.page_data import current_page_data
@@ -22,16 +30,8 @@ from console.ui.core.text import escape_invisible
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.health_panels import StorageClassCause, why_pending
 from console.ui.details.relations.object_panels import UsedByPanel
-from console.ui.lists.columns import (
-    AgeColumn,
-    LinkColumn,
-    NameColumn,
-    NamespaceColumn,
-    QuantityColumn,
-    StatusColumn,
-    TextColumn,
-)
-from console.ui.lists.filters import STATE, FieldFilter, SearchFilter
+from console.ui.lists.columns import LinkColumn, QuantityColumn, StatusColumn
+from console.ui.lists.filters import STATE, SearchFilter
 
 
 @register
@@ -52,8 +52,6 @@ class PersistentVolumeClaimKind(ResourceKind):
     }
     severity_words = {Severity.OK: gettext_lazy("Bound")}
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         LinkColumn(
             id="volume",
@@ -61,18 +59,12 @@ class PersistentVolumeClaimKind(ResourceKind):
             priority=3,
             leads_to=("persistentvolumes",),
         ),
-        QuantityColumn(id="capacity", label=gettext_lazy("Capacity"), priority=2, unit="bytes"),
+        CAPACITY,
         QuantityColumn(id="requested", label=gettext_lazy("Requested"), priority=3, unit="bytes"),
-        TextColumn(id="access_modes", label=gettext_lazy("Access modes"), priority=3),
-        LinkColumn(
-            id="storage_class",
-            label=gettext_lazy("Storage class"),
-            priority=2,
-            leads_to=("storageclasses",),
-        ),
-        TextColumn(id="attributes_class", label=gettext_lazy("Attributes class"), priority=4),
-        TextColumn(id="volume_mode", label=gettext_lazy("Volume mode"), priority=4),
-        AgeColumn(priority=1),
+        ACCESS_MODES,
+        STORAGE_CLASS,
+        VOLUME_ATTRIBUTES,
+        VOLUME_MODE,
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label, volume or storage class"),
@@ -80,12 +72,7 @@ class PersistentVolumeClaimKind(ResourceKind):
     )
     filters = (
         STATE,
-        FieldFilter(
-            param="storageclass",
-            names=STORAGE_CLASSES,
-            label=gettext_lazy("Storage class"),
-            get=lambda claim: (claim.storage_class,),
-        ),
+        OF_STORAGE_CLASS,
     )
     actions = (Expand(), TakeSnapshot(), Clone(), Delete())
 
@@ -120,7 +107,7 @@ class PersistentVolumeClaimKind(ResourceKind):
                 _("Volume"),
                 f"{escape_invisible(claim.volume)} {escape_invisible(claim.capacity)}".strip(),
             ),
-            (_("Storage class"), escape_invisible(claim.storage_class) or _("none")),
+            text_fact(_("Storage class"), claim.storage_class),
             # The reclaim policy is a field of the volume, not of the claim.
             (
                 _("Data"),

@@ -1,36 +1,37 @@
 """The PersistentVolume kind."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from console.actions.storage_classes import (
+    ACCESS_MODES,
+    CAPACITY,
+    OF_STORAGE_CLASS,
+    RETAIN_OR_DELETE,
+    STORAGE_CLASS,
+    VOLUME_ATTRIBUTES,
+    VOLUME_MODE,
+    reclaim_policy_column,
+    reclaim_policy_filter,
+)
 from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES, Key
 from console.kube.projections.storage import PersistentVolume
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact, status_fact
+from console.ui.core.action_texts import Fact, status_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import (
-    AgeColumn,
-    LinkColumn,
-    LinkTarget,
-    NameColumn,
-    QuantityColumn,
-    StatusColumn,
-    TextColumn,
-    WordColumn,
-)
-from console.ui.lists.filters import STATE, ChoiceFilter, FieldFilter, SearchFilter
+from console.ui.lists.columns import LinkColumn, LinkTarget, StatusColumn, TextColumn
+from console.ui.lists.filters import STATE, SearchFilter
 
 POLICIES: dict[str, str | Promise] = {
-    "Retain": pgettext_lazy("reclaim policy", "Retain"),
-    "Delete": pgettext_lazy("reclaim policy", "Delete"),
+    **RETAIN_OR_DELETE,
     "Recycle": pgettext_lazy("reclaim policy", "Recycle"),
 }
 
@@ -62,13 +63,10 @@ class PersistentVolumeKind(ResourceKind):
         Severity.OK: gettext_lazy("Bound or available"),
     }
     columns = (
-        NameColumn(),
         StatusColumn(),
-        QuantityColumn(id="capacity", label=gettext_lazy("Capacity"), priority=2, unit="bytes"),
-        TextColumn(id="access_modes", label=gettext_lazy("Access modes"), priority=3),
-        WordColumn(
-            id="reclaim_policy", label=gettext_lazy("Reclaim policy"), priority=2, words=POLICIES
-        ),
+        CAPACITY,
+        ACCESS_MODES,
+        reclaim_policy_column(POLICIES, 2),
         LinkColumn(
             id="claim",
             label=gettext_lazy("Claim"),
@@ -76,16 +74,10 @@ class PersistentVolumeKind(ResourceKind):
             to=claim_of,
             leads_to=("persistentvolumeclaims",),
         ),
-        LinkColumn(
-            id="storage_class",
-            label=gettext_lazy("Storage class"),
-            priority=3,
-            leads_to=("storageclasses",),
-        ),
-        TextColumn(id="attributes_class", label=gettext_lazy("Attributes class"), priority=4),
+        replace(STORAGE_CLASS, priority=3),
+        VOLUME_ATTRIBUTES,
         TextColumn(id="driver", label=gettext_lazy("Driver"), priority=4),
-        TextColumn(id="volume_mode", label=gettext_lazy("Volume mode"), priority=4),
-        AgeColumn(priority=1),
+        VOLUME_MODE,
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label, claim, storage class or driver"),
@@ -93,18 +85,8 @@ class PersistentVolumeKind(ResourceKind):
     )
     filters = (
         STATE,
-        FieldFilter(
-            param="storageclass",
-            names=STORAGE_CLASSES,
-            label=gettext_lazy("Storage class"),
-            get=lambda volume: (volume.storage_class,),
-        ),
-        ChoiceFilter(
-            param="reclaim",
-            label=gettext_lazy("Reclaim policy"),
-            choices=tuple(POLICIES.items()),
-            get=lambda volume: volume.reclaim_policy,
-        ),
+        OF_STORAGE_CLASS,
+        reclaim_policy_filter(POLICIES),
     )
     actions = (Delete(),)
     confirm_by_name = True
@@ -122,7 +104,7 @@ class PersistentVolumeKind(ResourceKind):
         data = _("kept in the storage system") if kept else _("deleted from the storage system")
         return [
             status_fact(volume.status),
-            (_("Claim"), escape_invisible(volume.claim) or _("none")),
+            text_fact(_("Claim"), volume.claim),
             (_("Reclaim policy"), POLICIES.get(volume.reclaim_policy) or _("none")),
             (_("Data"), data),
         ]

@@ -11,7 +11,7 @@ from console.kube.projections.budget import Budget
 from console.kube.selectors import LabelSelector
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact, status_fact
+from console.ui.core.action_texts import Fact, after_deletion_fact, status_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
@@ -19,9 +19,6 @@ from console.ui.core.text import escape_invisible
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.object_panels import SelectedPodsPanel
 from console.ui.lists.columns import (
-    AgeColumn,
-    NameColumn,
-    NamespaceColumn,
     NumberColumn,
     OwnerColumn,
     RatioColumn,
@@ -64,8 +61,6 @@ class BudgetKind(ResourceKind):
         Severity.WARN: gettext_lazy("Blocks eviction"),
     }
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         TextColumn(
             id="least",
@@ -91,7 +86,6 @@ class BudgetKind(ResourceKind):
         NumberColumn(id="needed", label=gettext_lazy("Desired healthy"), priority=4),
         SelectorColumn(),
         OwnerColumn(),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label or selector"), texts=lambda item: (item.selector,)
@@ -112,8 +106,7 @@ class BudgetKind(ResourceKind):
         return [
             status_fact(item.status),
             (_("Selector"), escape_invisible(item.selector) or _("all pods of the project")),
-            (
-                _("After deletion"),
-                _("all pods selected by the budget may be evicted at the same time"),
+            after_deletion_fact(
+                _("all pods selected by the budget may be evicted at the same time")
             ),
         ]

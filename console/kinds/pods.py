@@ -26,7 +26,6 @@ from console.ui.details.panels.ports import FORWARD, PortsPanel
 from console.ui.details.panels.standard import kind_panels
 from console.ui.diagnosis.diagnosis import diagnose
 from console.ui.lists.columns import (
-    AgeColumn,
     IpColumn,
     LinkColumn,
     NameColumn,
@@ -90,7 +89,6 @@ class PodKind(ResourceKind):
             leads_to=("nodes",),
         ),
         IpColumn(id="ip", label=gettext_lazy("IP"), priority=4),
-        AgeColumn(priority=1),
     )
     metrics = POD_METRICS
     measured = (

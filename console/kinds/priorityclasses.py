@@ -10,18 +10,11 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import PRIORITY_CLASSES
 from console.kube.projections.limits import PriorityClass
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, after_deletion_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import (
-    AgeColumn,
-    BoolColumn,
-    NameColumn,
-    NumberColumn,
-    TextColumn,
-    WordColumn,
-)
+from console.ui.lists.columns import BoolColumn, NumberColumn, TextColumn, WordColumn
 from console.ui.lists.filters import ChoiceFilter, SearchFilter
 
 PREEMPTION: dict[str, str | Promise] = {
@@ -40,12 +33,10 @@ class PriorityClassKind(ResourceKind):
     nouns = gettext_lazy("priority classes")
     example = {"value": 1000, "globalDefault": False, "description": ""}
     columns = (
-        NameColumn(),
         NumberColumn(id="value", label=gettext_lazy("Value"), priority=1),
         BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),
         WordColumn(id="preemption", label=gettext_lazy("Preemption"), priority=3, words=PREEMPTION),
         TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (found.description,))
     filters = (
@@ -66,11 +57,10 @@ class PriorityClassKind(ResourceKind):
         return [
             (_("Value"), f"{found.value:,}"),
             (_("Default"), default),
-            (
-                _("After deletion"),
+            after_deletion_fact(
                 _(
                     "existing pods keep their priority; new pods that use this priority class are "
                     "rejected"
-                ),
+                )
             ),
         ]

@@ -15,14 +15,7 @@ from console.ui.core.kind import Nav, Scope
 from console.ui.core.registry import register
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.object_panels import OwnedPanel
-from console.ui.lists.columns import (
-    AgeColumn,
-    NameColumn,
-    NamespaceColumn,
-    NumberColumn,
-    OwnerColumn,
-    StatusColumn,
-)
+from console.ui.lists.columns import NumberColumn, OwnerColumn, StatusColumn
 from console.ui.lists.filters import IMAGE, OWNER, USES
 
 
@@ -38,15 +31,12 @@ class ReplicaSetKind(WorkloadKind):
     nouns = gettext_lazy("ReplicaSets")
     example = {"spec": {"replicas": 1, **OF_PODS}}
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         READY,
         NumberColumn(id="current", label=gettext_lazy("Current"), priority=3),
         NumberColumn(id="revision", label=gettext_lazy("Revision"), priority=3),
         OwnerColumn(priority=3),
         *TEMPLATE,
-        AgeColumn(priority=1),
     )
     filters = (
         IMAGE,

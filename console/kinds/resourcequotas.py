@@ -10,20 +10,11 @@ from console.kube.gvr import RESOURCE_QUOTAS
 from console.kube.projections.limits import ResourceQuota
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, after_deletion_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import (
-    AgeColumn,
-    ListColumn,
-    NameColumn,
-    NamespaceColumn,
-    PercentColumn,
-    StatusColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import ListColumn, PercentColumn, StatusColumn, TextColumn
 from console.ui.lists.filters import STATE, SearchFilter
 
 
@@ -43,8 +34,6 @@ class ResourceQuotaKind(ResourceKind):
         Severity.OK: gettext_lazy("Within quota"),
     }
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         PercentColumn(
             id="used",
@@ -55,7 +44,6 @@ class ResourceQuotaKind(ResourceKind):
         TextColumn(id="fullest", label=gettext_lazy("Highest usage"), priority=3),
         ListColumn(id="requests", label=gettext_lazy("Requests"), priority=3, most=2),
         ListColumn(id="limits", label=gettext_lazy("Limits"), priority=3, most=2),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda quota: (*quota.requests, *quota.limits))
     filters = (STATE,)
@@ -64,7 +52,7 @@ class ResourceQuotaKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         quota: ResourceQuota = entry.projection
         return [
-            (_("Requests"), escape_invisible(", ".join(quota.requests)) or _("none")),
-            (_("Limits"), escape_invisible(", ".join(quota.limits)) or _("none")),
-            (_("After deletion"), _("this quota no longer limits the project")),
+            text_fact(_("Requests"), quota.requests),
+            text_fact(_("Limits"), quota.limits),
+            after_deletion_fact(_("this quota no longer limits the project")),
         ]

@@ -6,7 +6,7 @@ from console.kube.gvr import ROLE_BASES
 from console.kube.projections.roles import RoleBase
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
+from console.ui.lists.columns import BoolColumn, NumberColumn, TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -18,12 +18,10 @@ class RoleBaseKind(ResourceKind):
     singular = gettext_lazy("RoleBase")
     nouns = gettext_lazy("RoleBases")
     columns = (
-        NameColumn(),
         TextColumn(id="role", label=gettext_lazy("Role"), priority=1),
         TextColumn(id="role_kind", label=gettext_lazy("Kind"), priority=2),
         BoolColumn(id="for_projects", label=gettext_lazy("For projects"), priority=3),
         NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=3),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(covers=gettext_lazy("Name or role"), texts=lambda base: (base.role,))
     filters = (FieldFilter(param="role_kind", label=gettext_lazy("Kind")),)

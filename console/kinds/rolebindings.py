@@ -7,7 +7,7 @@ from console.kube.gvr import ROLE_BINDINGS, ROLES
 from console.kube.projections.roles import Binding
 from console.ui.core.kind import Nav, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import AgeColumn, LinkColumn, LinkTarget, NameColumn, NamespaceColumn
+from console.ui.lists.columns import LinkColumn, LinkTarget
 
 
 def role_of(binding: Binding) -> LinkTarget | None:
@@ -27,8 +27,6 @@ class RoleBindingKind(NativeBindingKind):
     referenced_types = (ROLES, *NativeBindingKind.referenced_types)
     example = binding_to("Role")
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         LinkColumn(
             id="role",
             label=gettext_lazy("Role"),
@@ -38,5 +36,4 @@ class RoleBindingKind(NativeBindingKind):
             leads_to=("clusterroles", "roles"),
         ),
         *SUBJECTS,
-        AgeColumn(priority=1),
     )

@@ -4,20 +4,13 @@ from django.utils.translation import gettext_lazy
 
 from access.roles.deleting import DeleteRole
 from access.roles.lookup import new_url
+from console.actions.role_bindings import DESCRIBED, READS_PODS
 from console.kube.gvr import ROLES
 from console.kube.projections.roles import Role
 from console.ui.core.clusters import HOST
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import (
-    AgeColumn,
-    BoolColumn,
-    NameColumn,
-    NamespaceColumn,
-    NumberColumn,
-    TextColumn,
-)
-from console.ui.lists.filters import SearchFilter
+from console.ui.lists.columns import BoolColumn, NumberColumn, TextColumn
 from rbac.levels import Level, RoleScope
 
 
@@ -28,21 +21,13 @@ class RoleKind(ResourceKind):
     title = gettext_lazy("Roles")
     singular = gettext_lazy("role")
     nouns = gettext_lazy("roles")
-    example = {
-        "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
-    }
+    example = READS_PODS
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=2),
         TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
         BoolColumn(id="template", label=gettext_lazy("Template"), priority=4),
-        AgeColumn(priority=1),
     )
-    search = SearchFilter(
-        covers=gettext_lazy("Name, label or description"),
-        texts=lambda role: (role.alias, role.description),
-    )
+    search = DESCRIBED
     actions = (DeleteRole(level=Level.PROJECT),)
 
     def create_url(self, cluster: str, namespace: str) -> str:

@@ -10,19 +10,13 @@ from console.kube.gvr import GATEWAYS, GRPC_ROUTES, HTTP_ROUTES, SERVICES
 from console.kube.projections.gateway import Route
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
 from console.ui.details.relations.references import cross_namespace_targets
-from console.ui.lists.columns import (
-    AgeColumn,
-    ListColumn,
-    NameColumn,
-    NamespaceColumn,
-    StatusColumn,
-)
+from console.ui.lists.columns import ListColumn, StatusColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -31,13 +25,10 @@ class _RouteKind(ResourceKind):
     referenced_types = (GATEWAYS, SERVICES)
     severity_words = {Severity.OK: gettext_lazy("Accepted")}
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         ListColumn(id="hostnames", label=gettext_lazy("Hosts"), priority=2, most=2),
         ListColumn(id="parents", label=gettext_lazy("Gateways"), priority=2),
         ListColumn(id="backends", label=gettext_lazy("Services"), priority=3),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label, host or backend"),
@@ -62,7 +53,7 @@ class _RouteKind(ResourceKind):
                 _("Hosts"),
                 escape_invisible(", ".join(route.hostnames)) or _("the hosts of its gateways"),
             ),
-            (_("Services"), escape_invisible(", ".join(route.backends)) or _("none")),
+            text_fact(_("Services"), route.backends),
         ]
 
 

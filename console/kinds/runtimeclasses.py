@@ -8,12 +8,11 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.projections.node import RUNTIME_CLASSES, RuntimeClass
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, after_deletion_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import AgeColumn, ListColumn, NameColumn, TextColumn
+from console.ui.lists.columns import ListColumn, TextColumn
 from console.ui.lists.filters import SearchFilter
 
 
@@ -26,10 +25,8 @@ class RuntimeClassKind(ResourceKind):
     nouns = gettext_lazy("runtime classes")
     example = {"handler": "runsc"}
     columns = (
-        NameColumn(),
         TextColumn(id="handler", label=gettext_lazy("Handler"), priority=1),
         ListColumn(id="overhead", label=gettext_lazy("Pod overhead"), priority=2),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (found.handler,))
     actions = (Delete(),)
@@ -37,11 +34,10 @@ class RuntimeClassKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: RuntimeClass = entry.projection
         return [
-            (_("Handler"), escape_invisible(found.handler) or _("none")),
-            (
-                _("After deletion"),
+            text_fact(_("Handler"), found.handler),
+            after_deletion_fact(
                 _(
                     "running pods are not affected; new pods that use this runtime class are rejected"
-                ),
+                )
             ),
         ]

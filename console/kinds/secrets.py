@@ -20,15 +20,7 @@ from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.object_panels import UsedByPanel
-from console.ui.lists.columns import (
-    AgeColumn,
-    BoolColumn,
-    NameColumn,
-    NamespaceColumn,
-    NumberColumn,
-    OwnerColumn,
-    WordColumn,
-)
+from console.ui.lists.columns import BoolColumn, NumberColumn, OwnerColumn, WordColumn
 from console.ui.lists.filters import OWNER, FieldFilter, SearchFilter
 
 #: https://kubernetes.io/docs/concepts/configuration/secret/#secret-types
@@ -53,13 +45,10 @@ class SecretKind(ResourceKind):
     nouns = gettext_lazy("secrets")
     example = {"type": "Opaque", "stringData": {"key": "value"}}
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         WordColumn(id="type", label=gettext_lazy("Type"), priority=2, words=TYPES),
         NumberColumn(id="keys", label=pgettext_lazy("data", "Keys"), priority=2),
         BoolColumn(id="immutable", label=gettext_lazy("Immutable"), priority=4),
         OwnerColumn(),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda secret: (secret.type,))
     filters = (

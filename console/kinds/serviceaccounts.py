@@ -10,21 +10,13 @@ from console.actions.service_accounts import ChangeAccountRole
 from console.kube.gvr import SECRETS, SERVICE_ACCOUNTS, Key
 from console.kube.projections.config import ServiceAccount
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, after_deletion_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.object_panels import UsedByPanel
-from console.ui.lists.columns import (
-    AgeColumn,
-    BoolColumn,
-    ListColumn,
-    NameColumn,
-    NamespaceColumn,
-    NumberColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import BoolColumn, ListColumn, NumberColumn, TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -40,8 +32,6 @@ class ServiceAccountKind(ResourceKind):
     nouns = gettext_lazy("service accounts")
     example: ClassVar[Mapping[str, Any]] = {}
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         TextColumn(id="role", label=gettext_lazy("Role"), priority=3),
         NumberColumn(
             id="secrets",
@@ -51,7 +41,6 @@ class ServiceAccountKind(ResourceKind):
         ),
         ListColumn(id="pull_secrets", label=gettext_lazy("Image pull secrets"), priority=3),
         BoolColumn(id="automount", label=gettext_lazy("Mount token in pods"), priority=4),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         texts=lambda account: (account.role, *account.secrets, *account.pull_secrets)
@@ -75,4 +64,4 @@ class ServiceAccountKind(ResourceKind):
         afterwards = _(
             "its tokens stop working; pods that use the service account cannot be recreated"
         )
-        return [(_("After deletion"), afterwards)]
+        return [after_deletion_fact(afterwards)]

@@ -13,7 +13,7 @@ from console.kube.projections.network import Service
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.proxying.actions import OpenPort
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.container_actions import ShowLogs
 from console.ui.core.deleting import DeleteOwner
 from console.ui.core.kind import Nav, ResourceKind, Scope
@@ -23,16 +23,7 @@ from console.ui.details.panels.ports import FORWARD, PortsPanel
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.health_panels import EndpointsCause, EndpointsPanel
 from console.ui.details.relations.object_panels import SelectedPodsPanel
-from console.ui.lists.columns import (
-    AgeColumn,
-    IpColumn,
-    ListColumn,
-    NameColumn,
-    NamespaceColumn,
-    SelectorColumn,
-    StatusColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import IpColumn, ListColumn, SelectorColumn, StatusColumn, TextColumn
 from console.ui.lists.filters import ChoiceFilter, SearchFilter
 
 TYPES = ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
@@ -60,15 +51,12 @@ class ServiceKind(ResourceKind):
     example = {"spec": {"selector": {"app": "example"}, "ports": [{"port": 80, "targetPort": 80}]}}
     severity_words = {Severity.DONE: gettext_lazy("Active")}
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         TextColumn(id="type", label=gettext_lazy("Type"), priority=2),
         IpColumn(id="cluster_ip", label=gettext_lazy("Cluster IP"), priority=3),
         ListColumn(id="external", label=gettext_lazy("External access"), priority=2),
         ListColumn(id="ports", label=gettext_lazy("Ports"), priority=2, most=2),
         SelectorColumn(),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label, address, port or selector"),
@@ -93,7 +81,7 @@ class ServiceKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         service: Service = entry.projection
         return [
-            (_("Cluster IP"), escape_invisible(service.cluster_ip) or _("none")),
+            text_fact(_("Cluster IP"), service.cluster_ip),
             (
                 _("External access"),
                 escape_invisible(", ".join(service.external)) or _("not reachable"),

@@ -32,14 +32,7 @@ from console.ui.core.container_actions import ShowLogs
 from console.ui.core.deleting import DeleteOwner
 from console.ui.core.kind import Nav, Reference, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import (
-    AgeColumn,
-    NameColumn,
-    NamespaceColumn,
-    OwnerColumn,
-    StatusColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import OwnerColumn, StatusColumn, TextColumn
 
 
 @register
@@ -57,15 +50,12 @@ class StatefulSetKind(WorkloadKind):
     nouns = gettext_lazy("StatefulSets")
     example = {"spec": {"serviceName": "example", "replicas": 1, **OF_PODS}}
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         READY,
         UPDATED,
         TextColumn(id="service", label=gettext_lazy("Service"), priority=3),
         *TEMPLATE,
         OwnerColumn(),
-        AgeColumn(priority=1),
     )
     actions = (
         ShowLogs(),

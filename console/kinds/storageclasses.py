@@ -5,25 +5,27 @@ from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext_lazy
 
-from console.actions.storage_classes import SetDefault, UnsetDefault, VolumeOperations
+from console.actions.storage_classes import (
+    RETAIN_OR_DELETE,
+    SetDefault,
+    UnsetDefault,
+    VolumeOperations,
+    reclaim_policy_column,
+    reclaim_policy_filter,
+)
 from console.actions.volume_expansion import AllowExpansion, ForbidExpansion
 from console.kube.gvr import STORAGE_CLASSES
 from console.kube.projections.storage import StorageClass
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, TextColumn, WordColumn
-from console.ui.lists.filters import ChoiceFilter, FieldFilter, SearchFilter
+from console.ui.lists.columns import BoolColumn, TextColumn, WordColumn
+from console.ui.lists.filters import FieldFilter, SearchFilter
 
-POLICIES: dict[str, str | Promise] = {
-    "Retain": pgettext_lazy("reclaim policy", "Retain"),
-    "Delete": pgettext_lazy("reclaim policy", "Delete"),
-}
 BINDING: dict[str, str | Promise] = {
     "Immediate": gettext_lazy("Immediate"),
     "WaitForFirstConsumer": gettext_lazy("Wait for first consumer"),
@@ -43,12 +45,9 @@ class StorageClassKind(ResourceKind):
         "volumeBindingMode": "WaitForFirstConsumer",
     }
     columns = (
-        NameColumn(),
         BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),
         TextColumn(id="provisioner", label=gettext_lazy("Provisioner"), priority=2),
-        WordColumn(
-            id="reclaim_policy", label=gettext_lazy("Reclaim policy"), priority=3, words=POLICIES
-        ),
+        reclaim_policy_column(RETAIN_OR_DELETE, 3),
         WordColumn(
             id="binding",
             label=gettext_lazy("Volume binding"),
@@ -59,17 +58,11 @@ class StorageClassKind(ResourceKind):
         BoolColumn(id="expandable", label=gettext_lazy("Expandable"), priority=3),
         BoolColumn(id="clones", label=gettext_lazy("Clones"), priority=4),
         BoolColumn(id="snapshots", label=gettext_lazy("Snapshots"), priority=4),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (found.provisioner,))
     filters = (
         FieldFilter(param="provisioner", label=gettext_lazy("Provisioner")),
-        ChoiceFilter(
-            param="reclaim",
-            label=gettext_lazy("Reclaim policy"),
-            choices=tuple(POLICIES.items()),
-            get=lambda found: found.reclaim_policy,
-        ),
+        reclaim_policy_filter(RETAIN_OR_DELETE),
     )
     actions = (
         SetDefault(),
@@ -88,7 +81,7 @@ class StorageClassKind(ResourceKind):
             else _("no")
         )
         return [
-            (_("Provisioner"), escape_invisible(found.provisioner) or _("none")),
+            text_fact(_("Provisioner"), found.provisioner),
             (_("Default"), default),
             (
                 _("Volumes of this class"),

@@ -15,20 +15,12 @@ from console.kube.projections.tenancy import User
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.ui.core.access import Access
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, after_deletion_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.clusters import HOST
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import (
-    AgeColumn,
-    BoolColumn,
-    ListColumn,
-    NameColumn,
-    StatusColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import BoolColumn, ListColumn, StatusColumn, TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 _TERMINATING = Status(Severity.ENDING, gettext_noop("Terminating"))
@@ -52,7 +44,7 @@ def status_of(user: User) -> Status:
 class DeleteUser(OtherUserAction, Delete):
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
         afterwards = _("the user cannot sign in; resources that the user created are kept")
-        return [*kind.facts(entry), (_("After deletion"), afterwards)]
+        return [*kind.facts(entry), after_deletion_fact(afterwards)]
 
 
 @register
@@ -69,7 +61,6 @@ class UserKind(ResourceKind):
         Severity.PAUSED: gettext_lazy("Disabled"),
     }
     columns = (
-        NameColumn(),
         TextColumn(id="email", label=gettext_lazy("Email"), priority=2),
         StatusColumn(status=status_of),
         ListColumn(id="groups", label=gettext_lazy("Departments"), priority=3, most=2),
@@ -79,7 +70,6 @@ class UserKind(ResourceKind):
             priority=3,
             get=lambda user: user.has_password,
         ),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, email or department"),
@@ -92,7 +82,7 @@ class UserKind(ResourceKind):
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         user: User = entry.projection
-        return [(_("Email"), escape_invisible(user.email) or _("none"))]
+        return [text_fact(_("Email"), user.email)]
 
     def creatable(self, access: Access) -> bool:
         return may_create(access)

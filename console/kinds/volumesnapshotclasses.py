@@ -1,13 +1,14 @@
 """The VolumeSnapshotClass kind."""
 
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext_lazy
 
+from console.actions.storage_classes import RETAIN_OR_DELETE
 from console.kube.gvr import VOLUME_SNAPSHOT_CLASSES
 from console.kube.projections.storage import VolumeSnapshotClass
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, TextColumn, WordColumn
+from console.ui.lists.columns import BoolColumn, TextColumn, WordColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -21,19 +22,14 @@ class VolumeSnapshotClassKind(ResourceKind):
     nouns = gettext_lazy("volume snapshot classes")
     example = {"driver": "example.com/driver", "deletionPolicy": "Delete"}
     columns = (
-        NameColumn(),
         BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),
         TextColumn(id="driver", label=gettext_lazy("Driver"), priority=2),
         WordColumn(
             id="deletion_policy",
             label=gettext_lazy("Deletion policy"),
             priority=2,
-            words={
-                "Retain": pgettext_lazy("reclaim policy", "Retain"),
-                "Delete": pgettext_lazy("reclaim policy", "Delete"),
-            },
+            words=RETAIN_OR_DELETE,
         ),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (found.driver,))
     filters = (FieldFilter(param="driver", label=gettext_lazy("Driver")),)

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext_lazy
 
+from console.actions.storage_classes import RETAIN_OR_DELETE
 from console.kube.gvr import (
     VOLUME_SNAPSHOT_CLASSES,
     VOLUME_SNAPSHOT_CONTENTS,
@@ -16,27 +16,19 @@ from console.kube.gvr import (
 from console.kube.projections.storage import VolumeSnapshotContent
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
 from console.ui.lists.columns import (
-    AgeColumn,
     LinkColumn,
     LinkTarget,
-    NameColumn,
     QuantityColumn,
     StatusColumn,
     TextColumn,
     WordColumn,
 )
 from console.ui.lists.filters import FieldFilter, SearchFilter
-
-POLICIES: dict[str, str | Promise] = {
-    "Retain": pgettext_lazy("reclaim policy", "Retain"),
-    "Delete": pgettext_lazy("reclaim policy", "Delete"),
-}
 
 
 def snapshot_of(content: VolumeSnapshotContent) -> LinkTarget | None:
@@ -57,7 +49,6 @@ class VolumeSnapshotContentKind(ResourceKind):
     nouns = gettext_lazy("volume snapshot contents")
     severity_words = {Severity.OK: gettext_lazy("Ready")}
     columns = (
-        NameColumn(),
         StatusColumn(),
         QuantityColumn(
             id="size",
@@ -67,7 +58,10 @@ class VolumeSnapshotContentKind(ResourceKind):
             unit="bytes",
         ),
         WordColumn(
-            id="deletion_policy", label=gettext_lazy("Deletion policy"), priority=3, words=POLICIES
+            id="deletion_policy",
+            label=gettext_lazy("Deletion policy"),
+            priority=3,
+            words=RETAIN_OR_DELETE,
         ),
         TextColumn(id="driver", label=gettext_lazy("Driver"), priority=3),
         TextColumn(
@@ -83,7 +77,6 @@ class VolumeSnapshotContentKind(ResourceKind):
             to=snapshot_of,
             leads_to=("volumesnapshots.snapshot.storage.k8s.io",),
         ),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda content: (content.snapshot, content.driver))
     filters = (FieldFilter(param="driver", label=gettext_lazy("Driver")),)
@@ -101,6 +94,6 @@ class VolumeSnapshotContentKind(ResourceKind):
         kept = content.deletion_policy == "Retain"
         data = _("kept in the storage system") if kept else _("deleted from the storage system")
         return [
-            (_("Volume snapshot"), escape_invisible(content.snapshot) or _("none")),
+            text_fact(_("Volume snapshot"), content.snapshot),
             (_("Data"), data),
         ]

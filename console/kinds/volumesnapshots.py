@@ -17,19 +17,11 @@ from console.kube.gvr import (
 from console.kube.projections.storage import VolumeSnapshot
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import (
-    AgeColumn,
-    NameColumn,
-    NamespaceColumn,
-    QuantityColumn,
-    StatusColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import AgeColumn, QuantityColumn, StatusColumn, TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -45,8 +37,6 @@ class VolumeSnapshotKind(ResourceKind):
     example = {"spec": {"source": {"persistentVolumeClaimName": "example"}}}
     severity_words = {Severity.OK: gettext_lazy("Ready")}
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
         StatusColumn(),
         TextColumn(id="source", label=gettext_lazy("Source"), priority=2),
         QuantityColumn(id="size", label=gettext_lazy("Capacity"), priority=2, unit="bytes"),
@@ -58,7 +48,6 @@ class VolumeSnapshotKind(ResourceKind):
         ),
         TextColumn(id="content", label=gettext_lazy("Content"), priority=4),
         AgeColumn(id="taken", label=gettext_lazy("Snapshot time"), priority=3),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda snapshot: (snapshot.source, snapshot.content))
     filters = (
@@ -86,7 +75,7 @@ class VolumeSnapshotKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         snapshot: VolumeSnapshot = entry.projection
         return [
-            (_("Source"), escape_invisible(snapshot.source) or _("none")),
+            text_fact(_("Source"), snapshot.source),
             (
                 _("Data"),
                 _(

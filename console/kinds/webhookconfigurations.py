@@ -10,12 +10,11 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import MUTATING_WEBHOOK_CONFIGURATIONS, VALIDATING_WEBHOOK_CONFIGURATIONS
 from console.kube.projections.webhooks import WebhookConfiguration
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact
+from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import AgeColumn, ListColumn, NameColumn, NumberColumn
+from console.ui.lists.columns import ListColumn, NumberColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -25,7 +24,6 @@ class _WebhookConfigurationKind(ResourceKind):
     afterwards: ClassVar[str | Promise]
     projection = WebhookConfiguration
     columns = (
-        NameColumn(),
         NumberColumn(id="webhooks", label=gettext_lazy("Webhooks"), priority=2),
         NumberColumn(
             id="refusing",
@@ -35,7 +33,6 @@ class _WebhookConfigurationKind(ResourceKind):
         ),
         ListColumn(id="targets", label=gettext_lazy("Call targets"), priority=2),
         ListColumn(id="resources", label=gettext_lazy("Resources"), priority=3, most=2),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (*found.targets, *found.resources))
     filters = (
@@ -48,8 +45,8 @@ class _WebhookConfigurationKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: WebhookConfiguration = entry.projection
         return [
-            (_("Call targets"), escape_invisible(", ".join(found.targets)) or _("none")),
-            (_("Resources"), escape_invisible(", ".join(found.resources)) or _("none")),
+            text_fact(_("Call targets"), found.targets),
+            text_fact(_("Resources"), found.resources),
             (_("After deletion"), self.afterwards),
         ]
 

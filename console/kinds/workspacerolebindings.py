@@ -6,7 +6,7 @@ from console.actions.role_bindings import ROLE, SUBJECT, SUBJECTS, BindingKind
 from console.kube.gvr import WORKSPACE_ROLE_BINDINGS
 from console.ui.core.kind import Nav, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import AgeColumn, NameColumn, TextColumn
+from console.ui.lists.columns import TextColumn
 from console.ui.lists.filters import FieldFilter
 
 
@@ -17,11 +17,9 @@ class WorkspaceRoleBindingKind(BindingKind):
     singular = gettext_lazy("workspace role binding")
     nouns = gettext_lazy("workspace role bindings")
     columns = (
-        NameColumn(),
         TextColumn(id="role", label=gettext_lazy("Role"), priority=1),
         TextColumn(id="workspace", label=gettext_lazy("Workspace"), priority=2),
         *SUBJECTS,
-        AgeColumn(priority=1),
     )
     filters = (
         ROLE,

@@ -7,7 +7,7 @@ from console.kube.gvr import WORKSPACE_ROLES
 from console.kube.projections.roles import Role
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
+from console.ui.lists.columns import BoolColumn, NumberColumn, TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 from rbac.levels import Level
 
@@ -20,12 +20,10 @@ class WorkspaceRoleKind(ResourceKind):
     singular = gettext_lazy("workspace role")
     nouns = gettext_lazy("workspace roles")
     columns = (
-        NameColumn(),
         TextColumn(id="workspace", label=gettext_lazy("Workspace"), priority=2),
         TextColumn(id="description", label=gettext_lazy("Description"), priority=2),
         NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=3),
         BoolColumn(id="template", label=gettext_lazy("Template"), priority=3),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(
         covers=gettext_lazy("Name, label or description"),

@@ -13,7 +13,7 @@ from console.kube.status import Severity
 from console.ui.core.clusters import HOST
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import AgeColumn, BoolColumn, NameColumn, StatusColumn, TextColumn
+from console.ui.lists.columns import BoolColumn, StatusColumn, TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
@@ -26,13 +26,11 @@ class WorkspaceKind(ResourceKind):
     nouns = gettext_lazy("workspaces")
     severity_words = {Severity.OK: gettext_lazy("Active")}
     columns = (
-        NameColumn(),
         TextColumn(id="alias", label=gettext_lazy("Alias"), priority=2),
         StatusColumn(),
         TextColumn(id="manager", label=gettext_lazy("Manager"), priority=2),
         BoolColumn(id="isolated", label=gettext_lazy("Network isolated"), priority=3),
         TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (found.alias, found.manager, found.description))
     filters = (FieldFilter(param="manager", label=gettext_lazy("Manager")),)

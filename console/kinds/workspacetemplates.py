@@ -9,14 +9,7 @@ from console.kube.status import Severity
 from console.ui.core.clusters import HOST
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import (
-    AgeColumn,
-    BoolColumn,
-    ListColumn,
-    NameColumn,
-    StatusColumn,
-    TextColumn,
-)
+from console.ui.lists.columns import BoolColumn, ListColumn, StatusColumn, TextColumn
 from console.ui.lists.filters import FieldFilter, SearchFilter
 from workspaces.pages.deleting import DeleteWorkspace
 
@@ -30,7 +23,6 @@ class WorkspaceTemplateKind(ResourceKind):
     nouns = gettext_lazy("workspace templates")
     severity_words = {Severity.OK: gettext_lazy("Active")}
     columns = (
-        NameColumn(),
         TextColumn(id="alias", label=gettext_lazy("Alias"), priority=2),
         StatusColumn(),
         TextColumn(id="manager", label=gettext_lazy("Manager"), priority=2),
@@ -43,7 +35,6 @@ class WorkspaceTemplateKind(ResourceKind):
         ),
         BoolColumn(id="isolated", label=gettext_lazy("Network isolated"), priority=3),
         TextColumn(id="creator", label=gettext_lazy("Creator"), priority=4),
-        AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (found.alias, found.manager, *found.clusters))
     filters = (

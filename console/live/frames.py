@@ -14,13 +14,13 @@ from django.utils import translation
 
 from console.ui.core.object_source import LiveState
 from console.ui.details.detail import DetailPart
-from console.ui.fragments.cached_fragments import row_html
+from console.ui.fragments.cached_fragments import rows_html
 from console.ui.lists.rows import ListRow
 from console.ui.lists.table import Table
 
 
 def rows_frame(rows: Iterable[ListRow], lang: str) -> str:
-    return "".join(row_html(row, lang) for row in rows)
+    return rows_html(rows, lang)
 
 
 def parts_frame(parts: Iterable[DetailPart], lang: str) -> str:

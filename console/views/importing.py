@@ -21,6 +21,7 @@ from console.kube.api_discovery import CreatableType, creatable_types
 from console.kube.clients import UserClient
 from console.kube.errors import ApiError, NotFound, Unavailable
 from console.kube.gvr import GVR, Key
+from console.kube.names import API_VERSION
 from console.ui.core.access import Access
 from console.ui.core.actions import Delete, Permission
 from console.ui.core.links import object_url
@@ -29,7 +30,6 @@ from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
 from console.ui.editing.imports import (
     MOST_OBJECTS,
-    API_VERSION,
     ImportItem,
     ObjectRef,
     defined_types,

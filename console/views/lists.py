@@ -21,7 +21,7 @@ from console.ui.core.statuses import status_response
 from console.ui.fragments.placeholders import render_page as whole_page
 from console.ui.lists.export import FORMATS, exported_slice, stream
 from console.ui.lists.selection import ListQuery, select_async
-from console.ui.lists.table import Table, build_table, denied_table, invalid_query_table, shown_part
+from console.ui.lists.table import Table, build_table, denied_table, invalid_query_table
 from console.ui.lists.viewspec import FieldError, ViewSpec
 from console.ui.navigation.nav import update_counts
 from console.ui.navigation.page_routes import find_kind
@@ -69,8 +69,9 @@ async def list_page(request: ConsoleRequest, cluster: Cluster, resource: str) ->
 async def _table(query: ListQuery, informer: Informer[Any]) -> Table:
     found = None
     if not query.spec.errors and informer.freshness.synced:
-        part = shown_part(query.spec)
-        found = await select_async(query, informer, part, seconds=FIRST_LIST_WAIT, links=True)
+        found = await select_async(
+            query, informer, query.spec.page_slice, seconds=FIRST_LIST_WAIT, links=True
+        )
     return build_table(query, informer, found, namespaces=_namespaces(query.access))
 
 

@@ -12,6 +12,7 @@ from console.ui.core.amounts import bytes_text, cores_text, number_text, seconds
 from console.ui.core.registry import kinds
 from console.ui.fragments.placeholders import duration_text
 from console.ui.lists.columns import (
+    BY_KIND,
     BoolColumn,
     Column,
     DurationColumn,
@@ -30,7 +31,6 @@ from console.ui.lists.columns import (
     target_of,
     target_url,
 )
-from console.ui.lists.columns.links import BY_KIND
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from console.kube.informer import Informer
 from console.ui.lists.column_selection import MOST_LABELS
 from console.ui.lists.export import export_item
 from console.ui.lists.list_forms import column_picker, filter_form
-from console.ui.lists.rows import make_row
+from console.ui.lists.rows import RowBuilder
 from console.ui.lists.selection import ListQuery
 from console.ui.lists.table import row_of
 from console.ui.lists.viewspec import ViewSpec
@@ -94,7 +94,7 @@ def test_rows_are_cached_per_column_selection() -> None:
     informer: Informer[Any] = preloaded(PODS, small_world())
     entry = next(iter(informer.store.snapshot().entries.values()))
     usual, few = spec_of(""), spec_of("columns=name,age")
-    rows = [make_row(usual.kind, "host", admin(), entry, spec.columns) for spec in (usual, few)]
+    rows = [RowBuilder(usual.kind, admin(), spec.columns).row(entry) for spec in (usual, few)]
     assert [len(row.cells) for row in rows] == [8, 2]
     assert rows[0].signature != rows[1].signature
     found = row_of(ListQuery.of(few, admin()), entry.key, informer)

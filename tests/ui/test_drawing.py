@@ -15,7 +15,7 @@ from console.kube.status import Severity
 from console.templatetags.symbols import MARKS
 from console.ui.core.lru_cache import WeightedLruCache
 from console.ui.fragments import cached_fragments, placeholders
-from console.ui.fragments.cached_fragments import part_html, row_html, rows_html
+from console.ui.fragments.cached_fragments import part_html, rows_html
 from console.ui.lists.rows import ListRow
 from console.ui.lists.selection import ListQuery
 from console.ui.lists.table import build_table
@@ -74,20 +74,22 @@ def test_cached_row_equals_its_rendered_template() -> None:
         for _ in range(2):
             for lang in LANGUAGES:
                 shown = rows_of(informer, access)
-                assert [row_html(row, lang) for row in shown] == [anew(row, lang) for row in shown]
+                assert [rows_html([row], lang) for row in shown] == [
+                    anew(row, lang) for row in shown
+                ]
                 assert rows_html(shown, lang) == "".join(anew(row, lang) for row in shown)
 
 
 def test_row_is_rendered_once_for_equal_permissions(drawn: list[str]) -> None:
     informer = preloaded(PODS, small_world())
-    first = [row_html(row, "en") for row in rows_of(informer, admin())]
+    first = [rows_html([row], "en") for row in rows_of(informer, admin())]
     assert drawn.count("ui/_row.html") == 6
     assert [
-        row_html(row, "en") for row in rows_of(informer, FakeAccess("other", get_in=None))
+        rows_html([row], "en") for row in rows_of(informer, FakeAccess("other", get_in=None))
     ] == first
     assert drawn.count("ui/_row.html") == 6
     bring(informer, pod("web-1", "shop", restarts=9))
-    again = [row_html(row, "en") for row in rows_of(informer, admin())]
+    again = [rows_html([row], "en") for row in rows_of(informer, admin())]
     assert drawn.count("ui/_row.html") == 7
     assert len(set(again) - set(first)) == 1
 
@@ -98,7 +100,7 @@ def test_row_menu_depends_on_the_permissions() -> None:
     for access in viewers:
         for row in rows_of(informer, access):
             may = access.can("delete", PODS, namespace=row.namespace, name=row.name)
-            assert ("/delete" in row_html(row, "en")) is may
+            assert ("/delete" in rows_html([row], "en")) is may
             assert bool(row.menu) is may
 
 
@@ -108,7 +110,7 @@ def test_row_is_cached_per_language() -> None:
         # Regardless of the language active when the row was created or sent.
         for active in LANGUAGES:
             with override(active):
-                html = "".join(row_html(row, lang) for row in rows_of(informer, admin()))
+                html = "".join(rows_html([row], lang) for row in rows_of(informer, admin()))
             assert (">Crash loop<" in html) is (lang == "en")
             assert (">Delete<" in html) is (lang == "en")
 
@@ -118,7 +120,7 @@ def test_ages_are_current_in_cached_rows(drawn: list[str], clock: Clock) -> None
     informer = preloaded(PODS, [pod("web", created=created.isoformat())])
     for seconds, shown in ((8, "8s"), (61, "1m"), (7200, "2h")):
         clock.moment = created + timedelta(seconds=seconds)
-        assert f">{shown}</time>" in row_html(rows_of(informer, admin())[0], "en")
+        assert f">{shown}</time>" in rows_html(rows_of(informer, admin())[:1], "en")
     assert drawn.count("ui/_row.html") == 1
 
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from console.ui.core.link_resolver import LinkResolver
-from console.ui.lists.columns import LinkTarget
-from console.ui.lists.columns.links import ResolvedLink
+from console.ui.lists.columns import LinkTarget, ResolvedLink
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.ui.support import alice, make_runtime
 

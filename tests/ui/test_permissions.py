@@ -3,18 +3,12 @@
 import pytest
 
 from console.kube.gvr import PODS, Key
-from console.ui.core.permissions import Denied
+from console.ui.core.permissions import NOTHING, Denied, Readable
 from console.ui.lists.selection import ListQuery
 from console.ui.lists.table import build_table, row_of
 from tests.informers import preloaded
 from tests.ui.lists import keys, spec_of, table
-from tests.ui.support import (
-    admin,
-    alice,
-    bob,
-    charlie,
-    small_world,
-)
+from tests.ui.support import admin, alice, bob, charlie, small_world
 
 
 def test_alice_sees_only_her_project() -> None:
@@ -61,7 +55,7 @@ def test_selections_are_not_shared_across_permissions() -> None:
 
 def test_only_permitted_actions_are_offered() -> None:
     offered = ["edit", "labels", "log", "terminal", "debug", "evict", "open-port", "delete"]
-    assert all([item.name for item in row.menu] == offered for row in table().rows)
+    assert all([item.action.name for item in row.menu] == offered for row in table().rows)
     assert all(row.menu == () for row in table("", bob()).rows)
     edit, *_others, delete = table().rows[0].menu
     assert edit.url == "/clusters/host/projects/team-a/pods/api-1/edit"
@@ -77,3 +71,23 @@ def test_row_is_found_by_its_key_if_permitted() -> None:
     assert row_of(ListQuery.of(spec_of(""), alice()), Key("shop", "web-2"), informer) is None
     with pytest.raises(Denied):
         row_of(ListQuery.of(spec_of(""), charlie()), Key("shop", "web-2"), informer)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "wanted", "whole", "singles"),
+    [
+        (Readable(None), (), {"a", "b"}, []),
+        (Readable(None), ("b", "z"), {"b"}, []),
+        (Readable(frozenset({"a", "z"})), (), {"a"}, []),
+        (Readable(frozenset({"a"}), frozenset({Key("", "x")})), (), {"a"}, ["b/x"]),
+        (Readable(frozenset({"a"}), frozenset({Key("b", "x")})), ("a",), {"a"}, []),
+        (Readable(frozenset(), frozenset({Key("b", "y")})), ("b",), set(), ["b/y"]),
+        (NOTHING, (), set(), []),
+    ],
+)
+def test_visible_objects_are_whole_namespaces_and_single_names(
+    allowed: Readable, wanted: tuple[str, ...], whole: set[str], singles: list[str]
+) -> None:
+    keys = [Key("a", "x"), Key("b", "x"), Key("b", "y")]
+    assert allowed.whole({"a", "b"}, wanted) == whole
+    assert [str(key) for key in allowed.singles(keys, wanted)] == singles

@@ -6,9 +6,9 @@ import pytest
 
 from console.kinds.pods import PodKind
 from console.kube.gvr import PODS
-from console.ui.core.kind import Nav, ResourceKind
+from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import InvalidKindDeclaration, Registry, kinds
-from console.ui.lists.columns import NameColumn, StatusColumn, TextColumn
+from console.ui.lists.columns import Column, NameColumn, StatusColumn, TextColumn
 from console.ui.lists.filters import SearchFilter, StatusFilter
 
 
@@ -49,7 +49,6 @@ def _text(column_id: str, priority: int = 2) -> TextColumn:
         ({"projection": "Pod"}, "projection is missing"),
         ({"nav": Nav("nowhere", 1)}, "navigation group 'nowhere'"),
         ({"nav": Nav("custom", 1, "nowhere")}, "navigation entry 'nowhere'"),
-        ({"columns": (StatusColumn(),)}, "exactly one NameColumn"),
         ({"columns": (NameColumn(), NameColumn(id="n2"))}, "exactly one NameColumn"),
         ({"columns": (NameColumn(), _text("a"), _text("a"))}, "column a is declared twice"),
         ({"columns": (NameColumn(), _text("a", 5))}, "priority 5"),
@@ -66,6 +65,22 @@ def test_invalid_declaration_is_refused(changes: dict[str, Any], problem: str) -
         Registry().add(declare(**changes))
 
 
+@pytest.mark.parametrize(
+    ("scope", "columns", "expected"),
+    [
+        (Scope.NAMESPACED, (StatusColumn(),), "name namespace status age"),
+        (Scope.CLUSTER, (StatusColumn(),), "name status age"),
+        (Scope.NAMESPACED, (_text("a"), NameColumn()), "a name age"),
+        (Scope.CLUSTER, (_text("age"), _text("a")), "name age a"),
+    ],
+)
+def test_standard_columns_are_added_unless_they_are_declared(
+    scope: Scope, columns: tuple[Column, ...], expected: str
+) -> None:
+    kind = Registry().add(declare(scope=scope, columns=columns))
+    assert " ".join(column.id for column in kind.columns) == expected
+
+
 def test_kind_cannot_be_declared_twice() -> None:
     registry = Registry()
     registry.add(declare())
@@ -75,6 +90,11 @@ def test_kind_cannot_be_declared_twice() -> None:
 
 def test_all_problems_of_a_declaration_are_reported_together() -> None:
     with pytest.raises(InvalidKindDeclaration) as caught:
-        Registry().add(declare(columns=(_text("a", 9), _text("a")), filters=("q",)))
+        Registry().add(
+            declare(
+                columns=(NameColumn(), NameColumn(id="n2"), _text("a", 9), _text("a")),
+                filters=("q",),
+            )
+        )
     for part in ("priority 9", "declared twice", "NameColumn", "not of type Filter"):
         assert part in str(caught.value)

@@ -6,17 +6,13 @@ import pytest
 
 from console.kube.gvr import DEPLOYMENTS, PODS, Key
 from console.ui.core.registry import kinds
-from console.ui.fragments.cached_fragments import row_html
+from console.ui.fragments.cached_fragments import rows_html
 from console.ui.lists.rows import ActionBar, action_bar, make_row
 from console.ui.lists.selection import ListQuery
 from console.ui.lists.table import build_table
 from tests.informers import bring, preloaded, take_away
 from tests.ui.lists import spec_of, table
-from tests.ui.support import (
-    admin,
-    bob,
-    pod,
-)
+from tests.ui.support import admin, bob, pod
 
 
 def test_signature_changes_only_with_displayed_values() -> None:
@@ -68,11 +64,11 @@ def test_shared_row_is_rendered_in_each_viewers_language() -> None:
         preloaded(DEPLOYMENTS, [web]).store.get(Key("shop", "web")),
     )
     assert kind is not None and entry is not None
-    row = make_row(kind, "host", admin(), entry)
-    assert make_row(kind, "host", admin(), entry) is row
+    row = make_row(kind, admin(), entry)
+    assert make_row(kind, admin(), entry) is row
     said = {"en": "2 of 3 ready", "zh-hans": "3 个中 2 个就绪"}
     for lang, others in (("zh-hans", "en"), ("en", "zh-hans")):
-        html = row_html(row, lang)
+        html = rows_html([row], lang)
         assert said[lang] in html and said[others] not in html
 
 
@@ -137,7 +133,7 @@ def test_changed_store_is_read_again() -> None:
 def test_frequent_actions_are_buttons_and_destructive_ones_are_last_in_the_menu() -> None:
     menu = table().rows[0].menu
     bar = action_bar(menu)
-    assert [item.name for item in bar.buttons] == ["log", "terminal", "open-port", "edit"]
-    assert [item.name for item in bar.others] == ["labels", "debug"]
-    assert [item.name for item in bar.destructive] == ["evict", "delete"]
+    assert [item.action.name for item in bar.buttons] == ["log", "terminal", "open-port", "edit"]
+    assert [item.action.name for item in bar.others] == ["labels", "debug"]
+    assert [item.action.name for item in bar.destructive] == ["evict", "delete"]
     assert action_bar(()) == ActionBar((), (), ())

@@ -29,7 +29,7 @@ from console.actions.data_keys.values import (
 from console.kube.errors import ChangedConcurrently
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
-from console.ui.core.action_texts import Fact, kubectl_patch
+from console.ui.core.action_texts import Fact, kubectl_patch, owner_notes
 from console.ui.core.actions import (
     Action,
     ActionContext,
@@ -43,7 +43,6 @@ from console.ui.core.links import object_url
 from console.ui.core.permissions import Refused
 from console.ui.core.statuses import wants_status
 from console.ui.core.subject import Subject
-from console.ui.core.text import escape_invisible
 from console.ui.forms.forms import ConsoleForm
 
 #: Maximum length of a value in a kubectl command, and the text that replaces longer values.
@@ -76,9 +75,7 @@ class EditKeys(Action):
         return workloads()
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
-        owner = subject.entry.projection.owner
-        text = _("This object is managed by %(owner)s, which may revert your changes.")
-        return [text % {"owner": escape_invisible(owner)}] if owner else []
+        return owner_notes(subject.entry.projection.owner)
 
     def extra_html(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
         context = {"groups": groups_of(subject), "known": sees_all(subject)}
@@ -120,7 +117,10 @@ class EditKeys(Action):
         now = {"data": dict.fromkeys(shown.keys() - binary), "binaryData": dict.fromkeys(binary)}
         patch = data_patch(changed, now, secret=False)
         return {
-            name: {key: _short(value) for key, value in part.items()}
+            name: {
+                key: _ELIDED if value is not None and len(value) > _SHORT else value
+                for key, value in part.items()
+            }
             for name, part in patch.items()
         }
 
@@ -144,7 +144,3 @@ class EditKeys(Action):
             if (digest_of(there[key]) if key in there else None) != before:
                 raise ChangedConcurrently(key)
         return data_patch(pending, found, secret=self.secret)
-
-
-def _short(value: str | None) -> str | None:
-    return _ELIDED if value is not None and len(value) > _SHORT else value

@@ -30,7 +30,7 @@ from console.actions.data_keys.values import (
 from console.encryption import DecryptionError, decrypt, encrypt
 from console.ui.core.amounts import bytes_text
 from console.ui.core.text import escape_invisible
-from console.ui.forms.forms import CheckField, ConsoleForm, TextField
+from console.ui.forms.forms import CheckField, ConsoleForm, TextField, text_area
 
 #: Maximum number of existing keys per page and of new keys per request. Each has a file field, and
 #: Django accepts 100 files per request.
@@ -171,8 +171,7 @@ class KeysForm(ConsoleForm):
             elif content is not None:
                 changed[key], at[key] = content, f"new-file-{name}"
         self._check_size(changed, at)
-        if not self.errors and not changed:
-            raise ValidationError(_("No changes were made."))
+        self.require_changes(changed)
         for key, field in at.items():
             self.error_fields = {
                 **self.error_fields,
@@ -234,15 +233,7 @@ class KeysForm(ConsoleForm):
 
 def _value(text: str, label: str) -> forms.CharField:
     rows = min(text.count("\n") + 2, 12)
-    widget = forms.Textarea(
-        {
-            "class": "input code",
-            "rows": rows,
-            "spellcheck": "false",
-            "autocapitalize": "none",
-            "autocomplete": "off",
-        }
-    )
+    widget = text_area(rows, autocomplete="off")
     return forms.CharField(label=label, required=False, strip=False, initial=text, widget=widget)
 
 

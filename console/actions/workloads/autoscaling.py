@@ -1,6 +1,7 @@
 """The action that creates or edits the autoscaler of a workload."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -9,13 +10,13 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from console.actions.creation import create_object
+from console.actions.creation import check_loaded, create_object
 from console.actions.workloads.base import WorkloadAction
-from console.kube.errors import ChangedConcurrently, Conflict, ObjectRecreated
+from console.kube.errors import ObjectRecreated
 from console.kube.gvr import HORIZONTAL_POD_AUTOSCALERS, Key
 from console.kube.store import Entry
 from console.ui.core.action_texts import kubectl, kubectl_create, kubectl_patch, quoted
-from console.ui.core.actions import ActionContext, ActionSucceeded, Outcome, Permission
+from console.ui.core.actions import ActionContext, Outcome, Permission
 from console.ui.core.kind import ResourceKind, segment_of
 from console.ui.core.links import object_url
 from console.ui.core.manifests import mapping, mappings_at
@@ -29,7 +30,6 @@ from console.ui.forms.forms import ConsoleForm, NumberField
 MOST = 2**31 - 1
 #: Resources whose utilization can be a target, as a percentage of the requests.
 RESOURCES = ("cpu", "memory")
-_TRIES = 3
 
 
 def autoscalers(subject: Subject) -> list[Entry[Any]]:
@@ -167,12 +167,7 @@ class Autoscale(WorkloadAction):
         """Return the form. Raise `Refused` if autoscalers are not loaded or several scale the
         workload.
         """
-        if VisibleType(subject, HORIZONTAL_POD_AUTOSCALERS).informer is None:
-            raise Refused(
-                _(
-                    "The cluster is not responding, so this action is not available. Try again later."
-                )
-            )
+        check_loaded(subject, HORIZONTAL_POD_AUTOSCALERS)
         found = autoscalers(subject)
         if len(found) > 1:
             names = ", ".join(escape_invisible(one.key.name) for one in found)
@@ -192,32 +187,20 @@ class Autoscale(WorkloadAction):
             text = _("Enabled autoscaling for %(kind)s %(name)s.") % context.message_values
             return await create_object(context, HORIZONTAL_POD_AUTOSCALERS, body, text)
         key = Key(context.key.namespace, data["name"])
-        await _change(context, key)
+        await context.patch_other(HORIZONTAL_POD_AUTOSCALERS, key, partial(_changed, data))
         segment = segment_of(HORIZONTAL_POD_AUTOSCALERS)
         url = object_url(context.access.cluster.name, segment, key)
-        return ActionSucceeded(
-            _("Changed autoscaler %(name)s.") % {"name": escape_invisible(key.name)}, url
-        )
+        name = escape_invisible(key.name)
+        return context.succeeded(_("Changed autoscaler %(name)s."), url, name=name)
 
 
-async def _change(context: ActionContext, key: Key) -> None:
-    gvr, data, where = HORIZONTAL_POD_AUTOSCALERS, context.data, key._asdict()
-    for _try in range(_TRIES):
-        found = await context.client.get(gvr, **where, audit_id=context.audit_id)
-        about = found["metadata"]
-        if about.get("uid") != data["autoscaler"]:
-            raise ObjectRecreated
-        metrics = _metrics(mappings_at(found, "spec", "metrics"), data["shares"])
-        body = {
-            "metadata": {"uid": about["uid"], "resourceVersion": about["resourceVersion"]},
-            **_patch({**data, "metrics": metrics}),
-        }
-        try:
-            await context.client.patch(gvr, body, **where, audit_id=context.audit_id)
-        except Conflict:
-            continue
-        return
-    raise ChangedConcurrently
+def _changed(data: Mapping[str, Any], found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the patch for the displayed autoscaler. Raise `ObjectRecreated` if it was replaced."""
+    uid = found["metadata"].get("uid")
+    if uid != data["autoscaler"]:
+        raise ObjectRecreated
+    metrics = _metrics(mappings_at(found, "spec", "metrics"), data["shares"])
+    return {"metadata": {"uid": uid}, **_patch({**data, "metrics": metrics})}
 
 
 def _body(kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> dict[str, Any]:

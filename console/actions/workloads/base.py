@@ -1,6 +1,6 @@
-"""Base class for actions on workloads."""
+"""Base classes, columns, examples and containers of workloads and their actions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
@@ -19,6 +19,7 @@ from console.kube.store import Entry
 from console.ui.core.action_texts import Fact, owner_fact, pods_fact, ready_fact, status_fact
 from console.ui.core.actions import Action
 from console.ui.core.kind import ResourceKind
+from console.ui.core.manifests import mappings_at
 from console.ui.core.text import escape_invisible
 from console.ui.lists.columns import (
     ContainersColumn,
@@ -69,6 +70,23 @@ RUN: Mapping[str, Any] = {
 }
 
 
+#: Groups of containers in a pod template that users can edit.
+GROUPS = ("containers", "initContainers")
+TEMPLATE_PATH = ("spec", "template", "spec")
+
+
+def template_containers(
+    manifest: Mapping[str, Any],
+) -> Iterator[tuple[str, int, str, Mapping[str, Any]]]:
+    """Yield the group, index, name and manifest of the pod template's containers, init containers
+    last.
+    """
+    for group in GROUPS:
+        for at, found in enumerate(mappings_at(manifest, *TEMPLATE_PATH, group)):
+            if isinstance(name := found.get("name"), str):
+                yield group, at, name, found
+
+
 #: Types that a pod spec can refer to.
 SPEC_NAMES = (
     CONFIG_MAPS,
@@ -84,7 +102,7 @@ class WorkloadKind(ResourceKind):
 
     addressable_by_kind_name = True
     referenced_types: ClassVar[Sequence[GVR]] = SPEC_NAMES
-    pod_spec: ClassVar[tuple[str, ...]] = ("spec", "template", "spec")
+    pod_spec: ClassVar[tuple[str, ...]] = TEMPLATE_PATH
     severity_words = {Severity.OK: gettext_lazy("Running")}
     search = SearchFilter(
         covers=gettext_lazy("Name, label or image"), texts=lambda item: item.images

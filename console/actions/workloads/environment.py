@@ -3,7 +3,7 @@
 https://kubernetes.io/docs/tasks/inject-data-application/define-environment-variable-container/
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -20,25 +20,9 @@ from console.actions.workloads.templates import (
 )
 from console.kube.gvr import CONFIG_MAPS
 from console.ui.core.manifests import mapping, mappings_at
-from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible, has_no_invisible
-from console.ui.details.relations.visible_type import VisibleType
-from console.ui.forms.forms import (
-    ChoiceField,
-    ConsoleForm,
-    LinesField,
-    NumberField,
-    TextField,
-    is_line,
-)
-from console.ui.forms.row_forms import (
-    MOST,
-    MOST_NEW,
-    POSITION,
-    FormRows,
-    SubmittedRow,
-    duplicated,
-)
+from console.ui.forms.forms import ChoiceField, LinesField, NumberField, TextField, is_line
+from console.ui.forms.row_forms import MOST, MOST_NEW, POSITION, FormRows, SubmittedRow, duplicated
 
 #: Maximum characters of a value and of a name. Kubernetes does not limit the length of names.
 LONGEST_VALUE, LONGEST_NAME = 64 * 1024, 1024
@@ -70,12 +54,11 @@ class EnvironmentForm(TemplateForm):
         self,
         data: QueryDict | None,
         spec: Mapping[str, Any],
-        place: tuple[str, ...],
-        config_maps: Collection[str] = (),
+        place: Sequence[str],
+        names: Collection[str] = (),
     ) -> None:
-        """Build the form. `config_maps` contains suggested names."""
-        super().__init__(data, spec, place)
-        self.suggestions = {CONFIG_MAP_NAMES: config_maps}
+        super().__init__(data, spec, place, names)
+        self.suggestions = {CONFIG_MAP_NAMES: names}
         self._rows = {one.stem: self._rows_of(one) for one in self.containers}
         self.groups = tuple(self._rows.values())
 
@@ -93,7 +76,11 @@ class EnvironmentForm(TemplateForm):
         )
 
     def can_represent(self, found: Mapping[str, Any]) -> bool:
-        return super().can_represent(found) and _total(found) <= MOST_ROWS
+        return (
+            super().can_represent(found)
+            and sum(len(one.get("env", ())) for group in found.values() for one in group)
+            <= MOST_ROWS
+        )
 
     def can_represent_container(self, container: Mapping[str, Any]) -> bool:
         env = container.get("env", [])
@@ -134,10 +121,6 @@ class EnvironmentForm(TemplateForm):
                 self.add_row_error(row, part, text)
         named = {"name": values["object"], "key": values["key"]}
         return {**found, "valueFrom": {source: {**mapping(before, "valueFrom", source), **named}}}
-
-
-def _total(found: Mapping[str, Any]) -> int:
-    return sum(len(one.get("env", ())) for group in found.values() for one in group)
 
 
 def _fields(begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
@@ -195,8 +178,3 @@ class EditEnvironment(EditTemplate):
     reads_also = (CONFIG_MAPS,)
     title_text = gettext_lazy("Edit the environment of %(kind)s %(name)s")
     form = EnvironmentForm
-
-    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        place = self.spec_path(subject.kind)
-        names = VisibleType(subject, CONFIG_MAPS).names
-        return EnvironmentForm(data, mapping(subject.live, *place), place, names)

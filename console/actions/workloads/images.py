@@ -9,19 +9,18 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.actions.workloads.base import TEMPLATE_PATH, template_containers
 from console.actions.workloads.rollouts import ReplacesPods
 from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.core.action_texts import kubectl, quoted
-from console.ui.core.actions import ActionContext, ActionStarted, Outcome
+from console.ui.core.actions import ActionContext, Outcome
 from console.ui.core.kind import ResourceKind
-from console.ui.core.manifests import mappings_at
 from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
 from console.ui.forms.forms import ConsoleForm, TextField
 
 LONGEST = 1000
-_TEMPLATE = ("spec", "template", "spec")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +38,9 @@ class ContainerImage:
 
 def containers(manifest: Mapping[str, Any]) -> Iterator[ContainerImage]:
     """Yield the containers of the pod template, init containers last."""
-    for group in ("containers", "initContainers"):
-        for at, found in enumerate(mappings_at(manifest, *_TEMPLATE, group)):
-            name, image = found.get("name"), found.get("image", "")
-            if isinstance(name, str) and isinstance(image, str):
-                yield ContainerImage("/".join(("", *_TEMPLATE, group, str(at))), name, image)
+    for group, at, name, found in template_containers(manifest):
+        if isinstance(image := found.get("image", ""), str):
+            yield ContainerImage("/".join(("", *TEMPLATE_PATH, group, str(at))), name, image)
 
 
 class ImageField(TextField):
@@ -75,8 +72,7 @@ class ImagesForm(ConsoleForm):
             for one in self._found
             if given.get(one.field, one.image) != one.image
         ]
-        if not changed and not self.errors:
-            raise ValidationError(_("No changes: the workload already uses these images."))
+        self.require_changes(changed, _("No changes: the workload already uses these images."))
         return {**given, "changed": changed}
 
 
@@ -84,7 +80,6 @@ class SetImage(ReplacesPods):
     name = "set-image"
     label = gettext_lazy("Set image")
     title_text = gettext_lazy("Set images of %(kind)s %(name)s")
-    button_text = label
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         images = [
@@ -110,4 +105,4 @@ class SetImage(ReplacesPods):
             {"op": "replace", "path": f"{one.path}/image", "value": one.image} for one in changed
         ]
         await context.json_patch(*same, *images)
-        return ActionStarted(_("Set images of %(kind)s %(name)s.") % context.message_values)
+        return context.started(_("Set images of %(kind)s %(name)s."))

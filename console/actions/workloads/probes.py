@@ -4,7 +4,7 @@ https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-read
 """
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -15,12 +15,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.actions.workloads.autoscaling import MOST
-from console.actions.workloads.templates import (
-    GROUPS,
-    EditTemplate,
-    TemplateContainer,
-    TemplateForm,
-)
+from console.actions.workloads.base import GROUPS
+from console.actions.workloads.templates import EditTemplate, TemplateContainer, TemplateForm
 from console.ui.core.manifests import mapping, number
 from console.ui.core.text import has_no_invisible
 from console.ui.forms.fields import PortField
@@ -80,9 +76,13 @@ class ProbesForm(TemplateForm):
     edited_container_fields = (*PROBES, "restartPolicy")
 
     def __init__(
-        self, data: QueryDict | None, spec: Mapping[str, Any], place: tuple[str, ...]
+        self,
+        data: QueryDict | None,
+        spec: Mapping[str, Any],
+        place: Sequence[str],
+        names: Collection[str] = (),
     ) -> None:
-        super().__init__(data, spec, place)
+        super().__init__(data, spec, place, names)
         self._rows = {one.stem: self._rows_of(one) for one in self._probed}
         self.groups = tuple(self._rows.values())
 

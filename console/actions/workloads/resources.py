@@ -15,15 +15,16 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.actions.workloads.base import template_containers
 from console.actions.workloads.rollouts import ReplacesPods
 from console.kube.errors import ChangedConcurrently
 from console.kube.gvr import Key
 from console.kube.quantity import parse_quantity
 from console.kube.store import Entry
 from console.ui.core.action_texts import kubectl_patch
-from console.ui.core.actions import ActionContext, ActionStarted, Outcome, Permission
+from console.ui.core.actions import ActionContext, Outcome, Permission
 from console.ui.core.kind import ResourceKind
-from console.ui.core.manifests import mapping, mappings_at, text
+from console.ui.core.manifests import mapping, text
 from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
 from console.ui.forms.forms import ConsoleForm, TextField
@@ -31,8 +32,6 @@ from console.ui.forms.row_forms import FormRows, SubmittedRow
 
 #: Maximum characters. Quantities written by Kubernetes have about a dozen.
 _LONGEST = 32
-_TEMPLATE = ("spec", "template", "spec")
-_GROUPS = ("containers", "initContainers")
 #: Path in a container's resources, by field of a row.
 _PARTS = {
     "cpu_request": ("requests", "cpu"),
@@ -62,15 +61,12 @@ class ContainerResources:
 
 def containers(manifest: Mapping[str, Any]) -> Iterator[ContainerResources]:
     """Yield the containers of the pod template, init containers last."""
-    for group in _GROUPS:
-        for at, found in enumerate(mappings_at(manifest, *_TEMPLATE, group)):
-            resources = mapping(found, "resources")
-            amounts = {
-                part: text(mapping(resources, sort).get(name))
-                for part, (sort, name) in _PARTS.items()
-            }
-            if isinstance(name := found.get("name"), str):
-                yield ContainerResources(group, name, at, amounts)
+    for group, at, container, found in template_containers(manifest):
+        resources = mapping(found, "resources")
+        amounts = {
+            part: text(mapping(resources, sort).get(name)) for part, (sort, name) in _PARTS.items()
+        }
+        yield ContainerResources(group, container, at, amounts)
 
 
 class AmountField(TextField):
@@ -115,7 +111,7 @@ class ResourcesForm(ConsoleForm):
         self._rows = FormRows(
             self,
             "containers",
-            _fields,
+            lambda _begins: {part: AmountField(label=label) for part, label in _LABELS.items()},
             found=[one.amounts for one in found],
             titles=[one.name for one in found],
             heading=_("Containers"),
@@ -154,8 +150,7 @@ class ResourcesForm(ConsoleForm):
                     )
             if amounts:
                 changed.append(ResourcesChange(one, amounts))
-        if not changed and not self.errors:
-            raise ValidationError(_("No changes were made."))
+        self.require_changes(changed)
         return given if self.errors else {**given, "changed": changed}
 
 
@@ -164,15 +159,10 @@ def _is_above(row: SubmittedRow, request: str, limit: str) -> bool:
     return asked is not None and most is not None and asked > most
 
 
-def _fields(_begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
-    return {part: AmountField(label=label) for part, label in _LABELS.items()}
-
-
 class SetResources(ReplacesPods):
     name = "set-resources"
     label = gettext_lazy("Set resources")
     title_text = gettext_lazy("Set resources of %(kind)s %(name)s")
-    button_text = label
     needs = (Permission("patch"), Permission("get"))
     has_preview = True
 
@@ -200,7 +190,7 @@ class SetResources(ReplacesPods):
             return _patch(changed)
 
         await context.patch_with_retry(body, context.strategic_patch)
-        return ActionStarted(_("Set resources of %(kind)s %(name)s.") % context.message_values)
+        return context.started(_("Set resources of %(kind)s %(name)s."))
 
 
 def _patch(changed: Sequence[ResourcesChange]) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from console.actions.workloads.rollouts import ReplacesPods, rollout_command
 from console.kube.gvr import CONTROLLER_REVISIONS, GVR, REPLICA_SETS, Key
 from console.kube.store import Entry
 from console.ui.core.action_texts import quoted
-from console.ui.core.actions import ActionContext, ActionStarted, Outcome, Permission
+from console.ui.core.actions import ActionContext, Outcome, Permission
 from console.ui.core.kind import ResourceKind
-from console.ui.core.manifests import mapping
+from console.ui.core.manifests import LAST_APPLIED, mapping
 from console.ui.core.permissions import Refused
 from console.ui.core.subject import Subject
 from console.ui.details.relations.revisions import Revision, revisions_of, template_difference
@@ -33,7 +33,7 @@ _OWN_ANNOTATIONS = frozenset(
         "deployment.kubernetes.io/desired-replicas",
         "deployment.kubernetes.io/max-replicas",
         "deprecated.deployment.rollback.to",
-        "kubectl.kubernetes.io/last-applied-configuration",
+        LAST_APPLIED,
     }
 )
 
@@ -108,8 +108,8 @@ class _RollBack(ReplacesPods):
     async def run(self, context: ActionContext) -> Outcome:
         revision: Revision = context.data["chosen"]
         await context.json_patch(*await self.changes(context, revision))
-        words = {**context.message_values, "number": revision.number}
-        return ActionStarted(_("Rolled back %(kind)s %(name)s to revision %(number)s.") % words)
+        text = _("Rolled back %(kind)s %(name)s to revision %(number)s.")
+        return context.started(text, number=revision.number)
 
     async def changes(self, context: ActionContext, revision: Revision) -> list[Mapping[str, Any]]:
         """Return the changes as JSON Patch operations."""

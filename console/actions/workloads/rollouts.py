@@ -12,14 +12,7 @@ from console.actions.workloads.base import WorkloadAction
 from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.core.action_texts import kubectl, quoted
-from console.ui.core.actions import (
-    EVERYWHERE,
-    ActionContext,
-    ActionStarted,
-    Outcome,
-    Patch,
-    Permission,
-)
+from console.ui.core.actions import EVERYWHERE, ActionContext, Outcome, Patch, Permission
 from console.ui.core.kind import ResourceKind
 from console.ui.core.manifests import mapping
 from console.ui.core.subject import Subject
@@ -71,46 +64,40 @@ class Restart(ReplacesPods):
     async def run(self, context: ActionContext) -> Outcome:
         note = {RESTARTED_ANNOTATION: f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"}
         await context.patch({"spec": {"template": {"metadata": {"annotations": note}}}})
-        return ActionStarted(_("Restarted %(kind)s %(name)s.") % context.message_values)
+        return context.started(_("Restarted %(kind)s %(name)s."))
 
 
-class Pause(Patch, WorkloadAction):
+class _SetPaused(Patch, WorkloadAction):
+    places = EVERYWHERE
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return bool(entry.projection.paused) is not bool(self.body["spec"]["paused"])
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        return rollout_command(self.name, kind, key)
+
+
+class Pause(_SetPaused):
     name = "pause"
     label = pgettext_lazy("action", "Pause")
     effect_text = gettext_lazy(
         "The pods keep running. Changes to the pod template are rolled out after you resume."
     )
-    places = EVERYWHERE
     success_label = pgettext_lazy("result", "Paused")
     failure_label = gettext_lazy("Not paused")
     body = {"spec": {"paused": True}}
     done_text = gettext_lazy("Paused %(kind)s %(name)s.")
 
-    def applicable(self, entry: Entry[Any]) -> bool:
-        return not entry.projection.paused
 
-    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        return rollout_command("pause", kind, key)
-
-
-class Resume(WorkloadAction):
+class Resume(_SetPaused):
     name = "resume"
     label = pgettext_lazy("action", "Resume")
     effect_text = gettext_lazy(
         "Changes that were made to the pod template while the rollout was paused are rolled out."
     )
     weight = 3
-    needs = (Permission("patch"),)
-    places = EVERYWHERE
     success_label = pgettext_lazy("result", "Resumed")
     failure_label = gettext_lazy("Not resumed")
-
-    def applicable(self, entry: Entry[Any]) -> bool:
-        return bool(entry.projection.paused)
-
-    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        return rollout_command("resume", kind, key)
-
-    async def run(self, context: ActionContext) -> Outcome:
-        await context.patch({"spec": {"paused": None}})
-        return ActionStarted(_("Resumed %(kind)s %(name)s.") % context.message_values)
+    body = {"spec": {"paused": None}}
+    done_text = gettext_lazy("Resumed %(kind)s %(name)s.")
+    is_started = True

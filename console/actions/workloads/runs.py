@@ -14,7 +14,7 @@ from console.kube.store import Entry
 from console.ui.core.action_texts import kubectl, quoted
 from console.ui.core.actions import EVERYWHERE, ActionContext, Outcome, Patch, Permission
 from console.ui.core.kind import ResourceKind
-from console.ui.core.manifests import mapping
+from console.ui.core.manifests import LAST_APPLIED, mapping
 from console.ui.core.text import escape_invisible
 from console.ui.forms.forms import ConsoleForm, TextField
 
@@ -29,7 +29,7 @@ _OWN_ANNOTATIONS = frozenset(
     {
         "batch.kubernetes.io/cronjob-scheduled-timestamp",
         "batch.kubernetes.io/job-tracking",
-        "kubectl.kubernetes.io/last-applied-configuration",
+        LAST_APPLIED,
     }
 )
 _OWN_FIELDS = frozenset({"selector", "manualSelector", "suspend"})
@@ -95,7 +95,6 @@ class RunNow(_Run):
     name = "run"
     label = gettext_lazy("Run now")
     title_text = gettext_lazy("Run %(kind)s %(name)s now")
-    button_text = label
     effect_text = gettext_lazy(
         "A job starts immediately, even if other jobs are running. The schedule is not changed."
     )

@@ -12,7 +12,7 @@ from console.actions.workloads.base import WorkloadAction
 from console.kube.gvr import HORIZONTAL_POD_AUTOSCALERS, Key
 from console.kube.store import Entry
 from console.ui.core.action_texts import kubectl, quoted
-from console.ui.core.actions import ActionContext, ActionStarted, Outcome, Permission
+from console.ui.core.actions import ActionContext, Outcome, Permission
 from console.ui.core.kind import ResourceKind
 from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
@@ -53,5 +53,5 @@ class Scale(WorkloadAction):
     async def run(self, context: ActionContext) -> Outcome:
         replicas = context.data["replicas"]
         await context.patch({"spec": {"replicas": replicas}}, "scale")
-        words = {**context.message_values, "replicas": f"{replicas:,}"}
-        return ActionStarted(_("Scaled %(kind)s %(name)s to %(replicas)s.") % words)
+        text = _("Scaled %(kind)s %(name)s to %(replicas)s.")
+        return context.started(text, replicas=f"{replicas:,}")

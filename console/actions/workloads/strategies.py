@@ -4,7 +4,7 @@ https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#strategy
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, ClassVar
 
@@ -51,8 +51,10 @@ class StrategyForm(SpecForm):
     types: ClassVar[Sequence[str]] = (ROLLING, "OnDelete")
     parts: ClassVar[Sequence[str]]
 
-    def __init__(self, data: QueryDict | None, spec: Mapping[str, Any]) -> None:
-        super().__init__(data, spec)
+    def __init__(
+        self, data: QueryDict | None, spec: Mapping[str, Any], names: Collection[str] = ()
+    ) -> None:
+        super().__init__(data, spec, names)
         types = [(one, TYPES[one]) for one in self.types]
         self.fields["type"] = ChoiceField(label=_("Pod replacement"), choices=types)
         self.fields |= {part: deepcopy(_FIELDS[part]) for part in (*self.parts, WAIT)}

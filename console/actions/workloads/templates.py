@@ -11,12 +11,12 @@ from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from console.actions.workloads.base import WorkloadAction
+from console.actions.workloads.base import GROUPS, WorkloadAction
 from console.actions.workloads.rollouts import rollout_notes
 from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.core.action_texts import kubectl_patch
-from console.ui.core.actions import ActionContext, ActionStarted, Outcome
+from console.ui.core.actions import ActionContext, Outcome
 from console.ui.core.kind import ResourceKind
 from console.ui.core.manifests import mapping, mappings_at
 from console.ui.core.subject import Subject
@@ -25,7 +25,6 @@ from console.ui.forms.forms import ConsoleForm
 from console.ui.forms.row_forms import SubmittedRow
 from console.ui.forms.spec_forms import EditSpec, SpecForm
 
-GROUPS = ("containers", "initContainers")
 #: Maximum rows on one page. Each row has several fields, and Django accepts 1,000 fields by
 #: default.
 MOST_ROWS = 100
@@ -70,12 +69,16 @@ class TemplateForm(SpecForm):
     edited_container_fields: ClassVar[Sequence[str]]
 
     def __init__(
-        self, data: QueryDict | None, spec: Mapping[str, Any], place: Sequence[str]
+        self,
+        data: QueryDict | None,
+        spec: Mapping[str, Any],
+        place: Sequence[str],
+        names: Collection[str] = (),
     ) -> None:
-        """Build the form from a pod spec at path `place` in the object. Raise `Refused` if the form
-        can't represent the spec.
+        """Build the form from a pod spec at path `place` in the object. `names` are suggested names
+        of other objects. Raise `Refused` if the form can't represent the spec.
         """
-        super().__init__(data, spec)
+        super().__init__(data, spec, names)
         self._place = ".".join(place)
 
     @classmethod
@@ -135,7 +138,7 @@ class TemplateForm(SpecForm):
         raise NotImplementedError
 
     def map_causes(self, at: str, row: SubmittedRow, parts: Mapping[str, str]) -> None:
-        """Like `SpecForm.tell_causes`, with `at` relative to the pod spec."""
+        """Like `SpecForm.map_causes`, with `at` relative to the pod spec."""
         super().map_causes(f"{self._place}.{at}", row, parts)
 
 
@@ -169,13 +172,14 @@ class EditTemplate(EditSpec, WorkloadAction):
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         place = self.spec_path(subject.kind)
-        return self.form(data, mapping(subject.live, *place), place)
+        spec = mapping(subject.live, *place)
+        return self.form(data, spec, place, self.suggested_names(subject))
 
     async def run(self, context: ActionContext) -> Outcome:
         done = await super().run(context)
         if self.affects_future_jobs:
             return done
-        return ActionStarted(_("Saved %(kind)s %(name)s.") % context.message_values)
+        return context.started(_("Saved %(kind)s %(name)s."))
 
     async def write(self, context: ActionContext, body: Mapping[str, Any]) -> None:
         version = body["metadata"]["resourceVersion"]

@@ -3,7 +3,7 @@
 https://kubernetes.io/docs/concepts/storage/volumes/
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -12,9 +12,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
 
+from console.actions.workloads.base import GROUPS
 from console.actions.workloads.resources import AmountField
 from console.actions.workloads.templates import (
-    GROUPS,
     MOST_ROWS,
     EditTemplate,
     TemplateContainer,
@@ -22,10 +22,8 @@ from console.actions.workloads.templates import (
 )
 from console.kube.gvr import CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS
 from console.ui.core.manifests import mapping, mappings_at
-from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
-from console.ui.details.relations.visible_type import VisibleType
-from console.ui.forms.forms import ChoiceField, ConsoleForm, TextField, is_line
+from console.ui.forms.forms import ChoiceField, TextField, is_line
 from console.ui.forms.row_forms import MOST, FormRows, SubmittedRow, duplicated
 
 LONGEST_PATH = 4096
@@ -74,14 +72,13 @@ class VolumesForm(TemplateForm):
         self,
         data: QueryDict | None,
         spec: Mapping[str, Any],
-        place: tuple[str, ...],
-        objects: Collection[str] = (),
+        place: Sequence[str],
+        names: Collection[str] = (),
     ) -> None:
-        """Build the form. `objects` contains suggested names of ConfigMaps and claims."""
-        super().__init__(data, spec, place)
+        super().__init__(data, spec, place, names)
         volumes = mappings_at(self.found, "volumes")
-        names = [escape_invisible(one["name"]) for one in volumes]
-        self.suggestions = {OBJECT_NAMES: objects, VOLUME_NAMES: names}
+        here = [escape_invisible(one["name"]) for one in volumes]
+        self.suggestions = {OBJECT_NAMES: names, VOLUME_NAMES: here}
         self._volumes = FormRows(
             self,
             _STEM,
@@ -110,12 +107,14 @@ class VolumesForm(TemplateForm):
 
     def can_represent(self, found: Mapping[str, Any]) -> bool:
         volumes = found.get("volumes", [])
+        containers = (one for name in GROUPS for one in found.get(name, ()))
         return (
             super().can_represent(found)
             and isinstance(volumes, list)
             and len(volumes) <= MOST
-            and all(map(_is_volume, volumes))
-            and len(volumes) + _total(found) <= MOST_ROWS
+            and all(isinstance(one, dict) and is_line(one.get("name")) for one in volumes)
+            and len(volumes) + sum(len(one.get("volumeMounts", ())) for one in containers)
+            <= MOST_ROWS
         )
 
     def can_represent_container(self, container: Mapping[str, Any]) -> bool:
@@ -171,10 +170,6 @@ class VolumesForm(TemplateForm):
                     self.add_row_error(row, part, text)
             self.map_causes(f"{container.path}.volumeMounts[{n}]", row, _MOUNT_CAUSES)
             yield _mount(row, before[row.index] if row.index is not None else {})
-
-
-def _total(found: Mapping[str, Any]) -> int:
-    return sum(len(one.get("volumeMounts", ())) for name in GROUPS for one in found.get(name, ()))
 
 
 def _volume_fields(begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
@@ -247,10 +242,6 @@ def _mount(row: SubmittedRow, before: Mapping[str, Any]) -> Mapping[str, Any]:
     return found
 
 
-def _is_volume(volume: object) -> bool:
-    return isinstance(volume, dict) and is_line(volume.get("name"))
-
-
 def _is_mount(mount: object) -> bool:
     return (
         isinstance(mount, dict)
@@ -267,8 +258,3 @@ class EditVolumes(EditTemplate):
     reads_also = (CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS)
     title_text = gettext_lazy("Edit the volumes of %(kind)s %(name)s")
     form = VolumesForm
-
-    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        place = self.spec_path(subject.kind)
-        objects = {name for gvr in self.reads_also for name in VisibleType(subject, gvr).names}
-        return VolumesForm(data, mapping(subject.live, *place), place, sorted(objects))

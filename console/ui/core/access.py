@@ -1,7 +1,8 @@
-"""The permission interface used by views, live pages and the websocket gateway.
+"""The permission interface used by views, live pages and the websocket gateway, and permissions
+that apply to the whole cluster.
 
-`rbac` implements `Access`, and middleware attaches the implementation to each request. A request
-or websocket without an `Access` is rejected (`require_access`).
+`rbac` implements `Access`, and middleware attaches the implementation to each request. A
+request or websocket without an `Access` is rejected (`require_access`).
 """
 
 from collections.abc import Hashable, Sequence

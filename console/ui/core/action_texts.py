@@ -1,12 +1,12 @@
-"""Delete warnings: lines of information before deletion that several kinds share.
+"""Texts of action pages: lines of information, warnings, and kubectl commands.
 
-They are derived from the object alone. Statements about consequences describe Kubernetes' own
-behavior.
+Lines and warnings are derived from the object alone. Statements about consequences describe
+Kubernetes' own behavior.
 """
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.utils.functional import Promise
@@ -33,6 +33,23 @@ def owner_fact(owner: str) -> Fact:
     kind, _slash, name = escape_invisible(owner).partition("/")
     text = _("%(kind)s %(name)s, which will create a replacement") % {"kind": kind, "name": name}
     return (_("Managed by"), text)
+
+
+def owner_notes(owner: str) -> list[str]:
+    """Return the warning that the controller may revert changes of its object."""
+    text = _("This object is managed by %(owner)s, which may revert your changes.")
+    return [text % {"owner": escape_invisible(owner)}] if owner else []
+
+
+def text_fact(label: str, text: str | Iterable[str]) -> Fact:
+    """Return a line with a text of the object, or with a list of texts."""
+    text = text if isinstance(text, str) else ", ".join(text)
+    return (label, escape_invisible(text) or _("none"))
+
+
+def after_deletion_fact(text: str) -> Fact:
+    """Return the line about the consequences of the deletion."""
+    return (_("After deletion"), text)
 
 
 def ready_fact(ready: int, desired: int) -> Fact:

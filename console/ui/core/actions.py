@@ -151,17 +151,18 @@ class ActionContext:
         `write` sends the patch; the default is a merge patch. Raise `ChangedConcurrently` after too many
         conflicts.
         """
-        for _try in range(_TRIES):
-            found = await self.fetch()
-            body = body_of(found)
-            version = found["metadata"]["resourceVersion"]
-            metadata = {**body.get("metadata", {}), "resourceVersion": version}
-            try:
-                await (write or self.patch)({**body, "metadata": metadata})
-            except Conflict:
-                continue
-            return
-        raise ChangedConcurrently
+        await _patch_with_retry(self.fetch, body_of, write or self.patch)
+
+    async def patch_other(
+        self, gvr: GVR, key: Key, body_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    ) -> None:
+        """Patch another object like `patch_with_retry`. `body_of` must check or include its UID if
+        another object of the same name must not be changed.
+        """
+        client, call = self.client, {**key._asdict(), "audit_id": self.audit_id}
+        await _patch_with_retry(
+            lambda: client.get(gvr, **call), body_of, lambda body: client.patch(gvr, body, **call)
+        )
 
     async def _patch(self, body: Any, content_type: str, subresource: str = "") -> dict[str, Any]:
         try:
@@ -198,6 +199,34 @@ class ActionContext:
     def message_values(self) -> dict[str, object]:
         """Placeholder values for messages about the object."""
         return {"kind": self.kind.singular, "name": escape_invisible(self.key.name)}
+
+    def succeeded(self, text: str | Promise, url: str = "", **words: object) -> "ActionSucceeded":
+        """Return the outcome with a message about the object. `words` are more placeholder values,
+        which the caller must have made safe to display.
+        """
+        return ActionSucceeded(str(text) % {**self.message_values, **words}, url)
+
+    def started(self, text: str | Promise, **words: object) -> "ActionStarted":
+        """Like `succeeded`, for an action whose effect takes longer."""
+        return ActionStarted(str(text) % {**self.message_values, **words})
+
+
+async def _patch_with_retry(
+    read: Callable[[], Awaitable[dict[str, Any]]],
+    body_of: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    write: Callable[[Mapping[str, Any]], Awaitable[object]],
+) -> None:
+    for _try in range(_TRIES):
+        found = await read()
+        body = body_of(found)
+        version = found["metadata"]["resourceVersion"]
+        metadata = {**body.get("metadata", {}), "resourceVersion": version}
+        try:
+            await write({**body, "metadata": metadata})
+        except Conflict:
+            continue
+        return
+    raise ChangedConcurrently
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,9 +383,12 @@ class Action:
         return _("%(action)s %(total)s %(nouns)s") % words
 
     def button(self, kind: "ResourceKind") -> str | Promise:
-        """Return the button label: `button_text`, or the action's label and the kind."""
-        words = {"action": self.label, "kind": kind.singular}
-        return self.button_text or _("%(action)s %(kind)s") % words
+        """Return the button label: `button_text`, or the action's label, with the kind unless the
+        action has its own `title_text`.
+        """
+        if self.button_text or self.title_text is not Action.title_text:
+            return self.button_text or self.label
+        return _("%(action)s %(kind)s") % {"action": self.label, "kind": kind.singular}
 
     def effect(self, kind: "ResourceKind") -> str | Promise:
         """Return one or two sentences that describe the effect."""
@@ -435,23 +467,31 @@ class Delete(Action):
         return keys[0].name if len(keys) == 1 else str(len(keys))
 
     async def run(self, context: ActionContext) -> Outcome:
-        await context.delete()
-        return ActionSucceeded(_("Deleted %(kind)s %(name)s.") % context.message_values)
+        await context.delete(**self.options(context.data))
+        return context.succeeded(_("Deleted %(kind)s %(name)s."))
+
+    def options(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the options of `ActionContext.delete` from the form's data."""
+        return {}
 
 
 class Patch(Action):
-    """Apply the merge patch `body` to every object. `done_text` is the success message."""
+    """Apply the merge patch `body` to every object. `done_text` is the success message.
+
+    `is_started` is True if the effect takes longer (`ActionStarted`).
+    """
 
     needs = (Permission("patch"),)
     body: ClassVar[Mapping[str, Any]]
     done_text: ClassVar[str | Promise]
+    is_started: ClassVar[bool] = False
 
     def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
         return kubectl_patch(kind.gvr, key, self.body)
 
     async def run(self, context: ActionContext) -> Outcome:
         await context.patch(self.body)
-        return ActionSucceeded(str(self.done_text) % context.message_values)
+        return (context.started if self.is_started else context.succeeded)(self.done_text)
 
 
 class Link(Action):

@@ -1,4 +1,4 @@
-"""The kinds of one cluster."""
+"""The clusters of this process, their kinds, and the converter for cluster names in URLs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

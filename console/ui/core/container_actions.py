@@ -1,4 +1,4 @@
-"""Log links, for viewers who have permission to read logs."""
+"""Links to logs and terminals, with their permissions and kubectl commands."""
 
 from collections.abc import Mapping
 from typing import Any

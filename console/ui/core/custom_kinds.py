@@ -1,4 +1,6 @@
-"""Kinds of custom resources, generated from their CustomResourceDefinitions."""
+"""Kinds of custom resources, generated from their CustomResourceDefinitions, and the kinds of
+one cluster.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,14 +21,7 @@ from console.ui.core.deleting import DeleteOwner
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import kinds
 from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import (
-    AgeColumn,
-    Column,
-    NameColumn,
-    NamespaceColumn,
-    PrintedColumn,
-    StatusColumn,
-)
+from console.ui.lists.columns import Column, PrintedColumn, StatusColumn
 from console.ui.lists.filters import SearchFilter
 
 #: Maximum length of a column label in characters.
@@ -93,16 +88,8 @@ def plural_of(custom: CustomType) -> str:
 
 
 def _columns(custom: CustomType) -> Iterable[Column]:
-    yield NameColumn()
-    if custom.namespaced:
-        yield NamespaceColumn()
     if custom.conditions:
         yield StatusColumn()
-    yield from _printed(custom)
-    yield AgeColumn(priority=1)
-
-
-def _printed(custom: CustomType) -> Iterable[Column]:
     shown = columns_of(custom.columns)
     taken = {"name", "namespace", "status", "age", "labels"}
     for at, column in enumerate(shown):

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from console.kube.gvr import GVR, Key
-from console.ui.core.actions import ActionContext, ActionSucceeded, Delete, Outcome
+from console.ui.core.actions import Delete
 from console.ui.core.kind import ResourceKind
 from console.ui.core.manifests import mapping
 from console.ui.core.subject import Subject
@@ -71,9 +71,8 @@ class DeletePod(Delete):
             return line
         return f"{line} --grace-period={grace}" if grace else f"{line} --grace-period=0 --force"
 
-    async def run(self, context: ActionContext) -> Outcome:
-        await context.delete(grace=_grace(context.data))
-        return ActionSucceeded(_("Deleted %(kind)s %(name)s.") % context.message_values)
+    def options(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"grace": _grace(data)}
 
 
 def _grace(data: Mapping[str, Any]) -> int | None:
@@ -115,6 +114,5 @@ class DeleteOwner(Delete):
         line, policy = super().command(kind, key, data), data.get("policy", "")
         return f"{line} --cascade={policy.lower()}" if policy else line
 
-    async def run(self, context: ActionContext) -> Outcome:
-        await context.delete(policy=context.data.get("policy") or "Background")
-        return ActionSucceeded(_("Deleted %(kind)s %(name)s.") % context.message_values)
+    def options(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"policy": data.get("policy") or "Background"}

@@ -1,4 +1,4 @@
-"""References between objects."""
+"""Base class of kinds, with their navigation and references between objects."""
 
 import enum
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,7 +20,15 @@ from console.ui.core.actions import Action, EditYaml, Permission
 from console.ui.core.labels import EditLabels
 from console.ui.core.links import import_url
 from console.ui.core.words import SEVERITY_WORDS
-from console.ui.lists.columns import Column, NameColumn, StatusColumn, UsageColumn
+from console.ui.lists.columns import (
+    AgeColumn,
+    Column,
+    LinkColumn,
+    NameColumn,
+    NamespaceColumn,
+    StatusColumn,
+    UsageColumn,
+)
 from console.ui.lists.filters import (
     Filter,
     LabelFilter,
@@ -109,6 +117,21 @@ def segment_of(gvr: GVR) -> str:
     return gvr.resource if gvr.group in BUILT_IN_GROUPS else gvr.qualified
 
 
+def _with_standard_columns(columns: tuple[Column, ...], scope: Scope) -> tuple[Column, ...]:
+    """Return the columns between name (and project) and age, unless they are already declared."""
+    first: tuple[Column, ...] = (NameColumn(),)
+    if scope is Scope.NAMESPACED:
+        first = (*first, NamespaceColumn())
+    if any(isinstance(column, NameColumn) for column in columns):
+        first = ()
+    last = (
+        ()
+        if any(getattr(column, "id", "") == "age" for column in columns)
+        else (AgeColumn(priority=1),)
+    )
+    return (*first, *columns, *last)
+
+
 class ProgressPanel(Protocol):
     """Renders the progress of an operation on an object, or "" if there is none."""
 
@@ -128,6 +151,8 @@ class ResourceKind:
     Lists:
 
     - `projection`: the class of cached objects.
+    - `columns`: declared without name, project and age, which are added around them. A kind that
+      declares a `NameColumn` or an "age" column itself keeps its own order.
     - `search`: the search filter. `filters` are additional filters; namespace, label and status
       filters are always included.
     - `measured`: usage columns, shown only if metrics are available and the user may list
@@ -201,8 +226,11 @@ class ResourceKind:
         super().__init_subclass__(**kwargs)
         if "api_kind" not in vars(cls):
             cls.api_kind = cls.__name__.removesuffix("Kind")
-        if "own_order" not in vars(cls):
-            columns = getattr(cls, "columns", None) or ()
+        columns = getattr(cls, "columns", None)
+        if isinstance(columns, tuple) and hasattr(cls, "scope"):
+            cls.columns = columns = _with_standard_columns(columns, cls.scope)
+        if "default_sort" not in vars(cls):
+            columns = columns or ()
             cls.default_sort = next((c.id for c in columns if isinstance(c, StatusColumn)), "")
 
     @cached_property
@@ -253,6 +281,10 @@ class ResourceKind:
         return next(column for column in self.columns if isinstance(column, NameColumn))
 
     @cached_property
+    def link_columns(self) -> Sequence[LinkColumn]:
+        return [column for column in self.columns if isinstance(column, LinkColumn)]
+
+    @cached_property
     def status_column(self) -> StatusColumn | None:
         return next((c for c in self.columns if isinstance(c, StatusColumn)), None)
 
@@ -288,6 +320,21 @@ class ResourceKind:
     def every_action(self) -> tuple[Action, ...]:
         """The actions that every kind has, and the kind's own."""
         return (*COMMON_ACTIONS, *self.actions)
+
+    @cached_property
+    def action_checks(self) -> Sequence[tuple[Action, frozenset[Permission], bool, bool]]:
+        """Each action with the checks that an object's row requires: permissions, and whether the
+        action overrides `is_protected` and `applicable`.
+        """
+        return [
+            (
+                action,
+                frozenset(action.needs),
+                type(action).is_protected is not Action.is_protected,
+                type(action).applicable is not Action.applicable,
+            )
+            for action in self.every_action
+        ]
 
     @cached_property
     def actions_by_name(self) -> Mapping[str, Action]:

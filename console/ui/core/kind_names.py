@@ -1,4 +1,6 @@
-"""Look up kinds by the names users type: `po`, `deploy`, "pod", "Deployments", “容器组”."""
+"""Names of kinds that users type (`po`, `deploy`, "pod", "Deployments", “容器组”), and labels of
+quota resources.
+"""
 
 from collections.abc import Iterator
 from decimal import Decimal

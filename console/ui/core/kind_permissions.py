@@ -1,4 +1,6 @@
-"""Cache keys for a viewer's permissions to one kind."""
+"""Permissions to one kind: cache keys that viewers with equal permissions share, and access
+restricted to declared permissions.
+"""
 
 from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass
@@ -9,7 +11,7 @@ from console.ui.core.access import Access
 from console.ui.core.clusters import Cluster
 from console.ui.core.kind import ResourceKind
 from console.ui.core.link_resolver import has_dynamic_links, linked_types
-from console.ui.core.permissions import Denied, readable
+from console.ui.core.permissions import readable, visible
 
 
 def permissions_key(kind: ResourceKind, access: Access, wanted: tuple[str, ...] = ()) -> Hashable:
@@ -30,10 +32,7 @@ def detail_permissions_key(kind: ResourceKind, access: Access) -> Hashable:
     """Like `permissions_key`, for one object that the viewer can see (`check_seen`) but may not be able
     to list.
     """
-    try:
-        return permissions_key(kind, access)
-    except Denied:
-        return tuple(_parts(kind, access))
+    return (visible(kind, access), *_parts(kind, access))
 
 
 def _parts(kind: ResourceKind, access: Access) -> Iterator[Hashable]:

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -21,8 +20,8 @@ from console.kube.gvr import Key
 from console.kube.names import is_label_value
 from console.kube.selectors import is_qualified
 from console.ui.core.action_texts import kubectl, quoted
-from console.ui.core.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
-from console.ui.core.manifests import mapping
+from console.ui.core.actions import Action, ActionContext, Outcome, Permission
+from console.ui.core.manifests import LAST_APPLIED, mapping
 from console.ui.core.text import escape_invisible
 from console.ui.forms.fields import KeyValueField, format_pairs
 from console.ui.forms.forms import ConsoleForm
@@ -40,7 +39,6 @@ LONGEST = 4096
 _RESERVED = ("kubernetes.io", "k8s.io")
 #: Recommended labels under this reserved prefix are set by users.
 _RECOMMENDED = "app.kubernetes.io"
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 #: Changes to write, by section and key: the new value, or None to remove the key.
 Changes = Mapping[str, Mapping[str, str | None]]
 
@@ -61,10 +59,6 @@ def _key_problem(key: str, _value: str) -> str:
     return text % {"key": escape_invisible(key)}
 
 
-def _annotation_problem(key: str, value: str) -> str:
-    return _key_problem(key.lower(), value)
-
-
 class LabelsForm(ConsoleForm):
     """Edit form for labels and annotations.
 
@@ -83,28 +77,31 @@ class LabelsForm(ConsoleForm):
         help_text=gettext_lazy(
             "Put a value that contains line breaks in quotes, as a JSON string."
         ),
-        check=_annotation_problem,
+        check=lambda key, value: _key_problem(key.lower(), value),
     )
     was = forms.CharField(widget=forms.HiddenInput)
 
     def __init__(self, data: QueryDict | None, found: Mapping[str, Mapping[str, str]]) -> None:
         lines = {name: format_pairs(found[name]) for name in SECTIONS}
-        super().__init__(data, initial={**lines, "was": _hashes(found)})
+        was = {name: {k: _hash(v) for k, v in pairs.items()} for name, pairs in found.items()}
+        super().__init__(data, initial={**lines, "was": json.dumps(was)})
 
     def clean_was(self) -> dict[str, dict[str, str]]:
         try:
             found = json.loads(self.cleaned_data["was"])
         except (ValueError, RecursionError):
             found = None
-        return {name: _texts(mapping(found, name)) for name in SECTIONS}
+        return {
+            name: {k: v for k, v in mapping(found, name).items() if isinstance(v, str)}
+            for name in SECTIONS
+        }
 
     def clean(self) -> dict[str, Any]:
         given = self.cleaned_data
         if self.errors:
             return given
         changed = {name: dict(_changes(given["was"][name], given[name])) for name in SECTIONS}
-        if not any(changed.values()):
-            raise ValidationError(_("No changes were made."))
+        self.require_changes(any(changed.values()))
         return {**given, "changed": changed}
 
 
@@ -145,9 +142,7 @@ class EditLabels(Action):
     async def run(self, context: ActionContext) -> Outcome:
         was, changed = context.data["was"], context.data["changed"]
         await context.patch_with_retry(lambda found: {"metadata": _pending(found, was, changed)})
-        return ActionSucceeded(
-            _("Saved labels and annotations of %(kind)s %(name)s.") % context.message_values
-        )
+        return context.succeeded(_("Saved labels and annotations of %(kind)s %(name)s."))
 
 
 def _read(subject: "Subject") -> tuple[dict[str, dict[str, str]], list[str]]:
@@ -198,16 +193,6 @@ def command_of(verb: str, kind: "ResourceKind", key: Key, changes: Mapping[str, 
 
 def _hash(value: str) -> str:
     return hashlib.sha256(value.encode()).hexdigest()[:32]
-
-
-def _hashes(found: Mapping[str, Mapping[str, str]]) -> str:
-    return json.dumps(
-        {name: {key: _hash(value) for key, value in pairs.items()} for name, pairs in found.items()}
-    )
-
-
-def _texts(found: Mapping[str, Any]) -> dict[str, str]:
-    return {key: value for key, value in found.items() if isinstance(value, str)}
 
 
 def _changes(was: Mapping[str, str], given: Mapping[str, str]) -> Iterator[tuple[str, str | None]]:

@@ -15,10 +15,16 @@ from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.core.access import Access
 from console.ui.core.kind import ResourceKind
-from console.ui.core.permissions import Denied, Readable, readable
+from console.ui.core.permissions import NOTHING, Readable, visible
 from console.ui.core.registry import kinds
-from console.ui.lists.columns import ANY_KIND, Column, LinkColumn, LinkTarget, target_url
-from console.ui.lists.columns.links import ResolvedLink
+from console.ui.lists.columns import (
+    ANY_KIND,
+    Column,
+    LinkColumn,
+    LinkTarget,
+    ResolvedLink,
+    target_url,
+)
 
 #: Returns True if an object exists, False if not, None if unknown or not visible to the viewer.
 _Look = Callable[[Key], bool | None]
@@ -32,12 +38,12 @@ class LinkResolver:
     """
 
     def __init__(self, access: Access) -> None:
-        self.access = access
+        self.access, self._cluster = access, access.cluster
         self._looks: dict[str, _Look] = {}
         self.unsynced_types: set[GVR] = set()
 
     def resolve(self, target: LinkTarget | None) -> ResolvedLink:
-        url = target_url(self.access.cluster.name, target) if target is not None else ""
+        url = target_url(self._cluster.name, target) if target is not None else ""
         if target is None or not url:
             return ResolvedLink()
         look = self._looks.get(target.segment)
@@ -46,25 +52,12 @@ class LinkResolver:
         there = look(Key(target.namespace, target.name))
         return ResolvedLink(url if there else "", there is False)
 
-    def resolve_columns(
-        self, columns: Iterable[Column], entry: Entry[Any]
-    ) -> tuple[ResolvedLink, ...]:
-        """Return the link targets of the link columns, in column order."""
-        return tuple(
-            self.resolve(column.target(entry))
-            for column in columns
-            if isinstance(column, LinkColumn)
-        )
-
     def _look(self, segment: str) -> _Look:
-        kind = self.access.cluster.kinds.find(segment)
+        kind = self._cluster.kinds.find(segment)
         if kind is None:
             return _link_pending_type
-        try:
-            allowed = readable(kind, self.access)
-        except Denied:
-            return _unknown
-        return partial(self._there, kind, allowed)
+        allowed = visible(kind, self.access)
+        return partial(self._there, kind, allowed) if allowed != NOTHING else lambda key: None
 
     def _there(self, kind: ResourceKind, allowed: Readable, key: Key) -> bool | None:
         if not key.name:
@@ -73,7 +66,7 @@ class LinkResolver:
         if not allowed.includes(key):
             return None
         try:
-            informer = self.access.cluster.runtime.informer(kind.gvr)
+            informer = self._cluster.runtime.informer(kind.gvr)
         except UnknownKind:
             # Private kinds are never cached. The object's page reads it with the viewer's
             # permissions and reports if it does not exist.
@@ -82,10 +75,6 @@ class LinkResolver:
             self.unsynced_types.add(kind.gvr)
             return None
         return informer.store.get(key) is not None
-
-
-def _unknown(key: Key) -> None:
-    return None
 
 
 def _link_pending_type(key: Key) -> bool | None:
@@ -108,26 +97,19 @@ def with_link_targets(
 
 def has_dynamic_links(kind: ResourceKind) -> bool:
     """Return True if the kind's rows can link to types that are not known in advance."""
-    links = (column for column in kind.columns if isinstance(column, LinkColumn))
-    return any(column.leads_to == ANY_KIND for column in links)
+    return any(column.leads_to == ANY_KIND for column in kind.link_columns)
 
 
 def linked_types(kind: ResourceKind) -> Iterator[GVR]:
     """Yield the types that the kind's rows can link to."""
-    segments = {
-        segment: None
-        for column in kind.columns
-        if isinstance(column, LinkColumn)
-        for segment in column.leads_to
-    }
-    yield from types_of(segments)
+    yield from types_of(
+        dict.fromkeys(segment for one in kind.link_columns for segment in one.leads_to)
+    )
 
 
 def types_of(segments: Iterable[str]) -> Iterator[GVR]:
-    for segment in segments:
-        kind = kinds.by_segment(segment)
-        if kind is not None:
-            yield kind.gvr
+    found = (kinds.by_segment(segment) for segment in segments)
+    return (kind.gvr for kind in found if kind is not None)
 
 
 async def prepare_links(
@@ -141,7 +123,8 @@ async def prepare_links(
         # Fast path: every page calls this, and the lists are nearly always loaded.
         return
     for entry in entries:
-        links.resolve_columns(kind.columns, entry)
+        for column in kind.link_columns:
+            links.resolve(column.target(entry))
     await asyncio.gather(
         *(runtime.wait_synced(gvr, timeout=seconds) for gvr in links.unsynced_types)
     )

@@ -21,20 +21,17 @@ _pages: dict[str, PageOf] = {}
 @lru_cache(KEPT)
 def list_url(cluster: str, segment: str, namespace: str = "") -> str:
     """Return the URL of a kind's list, in one project or in all that the viewer can see."""
-    url = reverse("list", args=(cluster, segment))
-    return f"{url}?{urlencode({'namespace': namespace})}" if namespace else url
+    return _with_query(reverse("list", args=(cluster, segment)), namespace=namespace)
 
 
 def action_url(action: str, cluster: str, segment: str, key: Key) -> str:
     """Return the URL of an action's page for one object, for example `delete`."""
-    place = (cluster, key.namespace) if key.namespace else (cluster,)
-    return reverse("action", args=(*place, segment, key.name, action))
+    return reverse("action", args=(*_object_args(cluster, segment, key), action))
 
 
 def edit_url(cluster: str, segment: str, key: Key) -> str:
     """Return the URL of the page that edits an object's manifest."""
-    place = (cluster, key.namespace) if key.namespace else (cluster,)
-    return reverse("edit", args=(*place, segment, key.name))
+    return reverse("edit", args=_object_args(cluster, segment, key))
 
 
 def log_url(cluster: str, segment: str, key: Key, container: str = "") -> str:
@@ -43,8 +40,7 @@ def log_url(cluster: str, segment: str, key: Key, container: str = "") -> str:
     The log is that of the main container if `container` is empty.
     """
     url = reverse("log", args=(cluster, key.namespace, segment, key.name))
-    given = {"container": container, "timestamps": "1"}
-    return f"{url}?{urlencode({name: value for name, value in given.items() if value})}#end"
+    return f"{_with_query(url, container=container, timestamps='1')}#end"
 
 
 def label_log_url(cluster: str, namespace: str, label: str) -> str:
@@ -62,7 +58,10 @@ def terminal_url(
     with `attach` is attached to the container's main process.
     """
     url = reverse("terminal", args=(cluster, key.namespace, segment, key.name))
-    given = {"container": container, "attach": "1" if attach else ""}
+    return _with_query(url, container=container, attach="1" if attach else "")
+
+
+def _with_query(url: str, **given: str) -> str:
     query = urlencode({name: value for name, value in given.items() if value})
     return f"{url}?{query}" if query else url
 
@@ -80,8 +79,11 @@ def bulk_url(action: str, cluster: str, segment: str) -> str:
 
 def draft_url(cluster: str, segment: str, key: Key) -> str:
     """Return the URL that stores the draft of an object's edit page."""
-    place = (cluster, key.namespace) if key.namespace else (cluster,)
-    return reverse("draft", args=(*place, segment, key.name))
+    return reverse("draft", args=_object_args(cluster, segment, key))
+
+
+def _object_args(cluster: str, segment: str, key: Key) -> tuple[str, ...]:
+    return (cluster, *((key.namespace,) if key.namespace else ()), segment, key.name)
 
 
 @lru_cache(KEPT)
@@ -89,10 +91,7 @@ def import_url(cluster: str, segment: str = "", namespace: str = "") -> str:
     """Return the URL of the page that creates objects from YAML, optionally in a project and with a
     template of a kind.
     """
-    url = reverse("import", args=(cluster,))
-    given = {"kind": segment, "namespace": namespace}
-    query = urlencode({name: value for name, value in given.items() if value})
-    return f"{url}?{query}" if query else url
+    return _with_query(reverse("import", args=(cluster,)), kind=segment, namespace=namespace)
 
 
 def import_draft_url(cluster: str) -> str:

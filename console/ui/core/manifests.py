@@ -1,6 +1,7 @@
-"""Masking of secret values before any other code sees an object.
+"""Masking and safe reading of objects as returned by Kubernetes.
 
-kubectl copies the whole object into an annotation, so that annotation is masked as well.
+Secret values are masked before any other code sees an object. kubectl copies the whole object
+into an annotation, so that annotation is masked as well.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,7 +12,7 @@ from console.kube.projections.common import valid_time
 from console.ui.core.text import escape_invisible
 
 MASK = "••••••"
-_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def mask_values(manifest: dict[str, Any], paths: Iterable[tuple[str, ...]]) -> dict[str, Any]:
@@ -21,7 +22,7 @@ def mask_values(manifest: dict[str, Any], paths: Iterable[tuple[str, ...]]) -> d
     """
     for path in paths:
         _mask(manifest, path)
-        _mask(manifest, ("metadata", "annotations", _LAST_APPLIED))
+        _mask(manifest, ("metadata", "annotations", LAST_APPLIED))
     return manifest
 
 

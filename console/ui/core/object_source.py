@@ -1,4 +1,8 @@
-"""Freshness of the displayed data."""
+"""Sources of the displayed objects: the shared cache, or lists and single objects read as the
+viewer.
+
+`LiveState` describes the freshness of a source.
+"""
 
 from collections.abc import AsyncIterator, Hashable, Iterator
 from contextlib import asynccontextmanager, contextmanager

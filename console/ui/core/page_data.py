@@ -16,7 +16,7 @@ from console.kube.store import Entry
 from console.ui.core.access import Access
 from console.ui.core.clusters import Cluster
 from console.ui.core.kind import ResourceKind, Scope
-from console.ui.core.permissions import Denied, Readable, readable
+from console.ui.core.permissions import NOTHING, Readable, visible
 
 #: State of an informer that was just started and has no error.
 _NEW = Freshness()
@@ -102,37 +102,21 @@ def current_page_data(
     return sight
 
 
-def _allowed(
-    kind: ResourceKind, access: Access, namespaces: tuple[str, ...]
-) -> tuple[Readable, tuple[str, ...]] | None:
-    """Return the visible objects and the matching `namespaces`, or None if the viewer can't see
-    any.
-    """
-    if namespaces and kind.scope is not Scope.NAMESPACED:
-        return None
-    try:
-        found = readable(kind, access)
-    except Denied:
-        return None
-    wanted = tuple(name for name in namespaces if found.may_include(name))
-    return (found, wanted) if wanted or not namespaces else None
-
-
-def _served(cluster: Cluster, gvr: GVR) -> bool:
-    """Return False for a custom resource type that the cluster does not define."""
-    return gvr.group in BUILT_IN_GROUPS or cluster.runtime.types.get(gvr) is not None
-
-
 def _seen(sight: PageData, gvr: GVR) -> VisibleKind | None:
     cluster = sight.cluster
     kind = cluster.kinds.of(gvr)
-    if kind is None or not _served(cluster, gvr):
+    # A custom resource type that the cluster does not define.
+    undefined = gvr.group not in BUILT_IN_GROUPS and cluster.runtime.types.get(gvr) is None
+    if kind is None or undefined:
         return None
-    allowed = _allowed(kind, sight.access, sight.namespaces)
-    if allowed is None:
+    if sight.namespaces and kind.scope is not Scope.NAMESPACED:
+        return None
+    found = visible(kind, sight.access)
+    wanted = tuple(name for name in sight.namespaces if found.may_include(name))
+    if found == NOTHING or (sight.namespaces and not wanted):
         return None
     try:
         informer = cluster.runtime.informer(gvr)
     except UnknownKind:
         return None
-    return VisibleKind(cluster, kind, informer, *allowed)
+    return VisibleKind(cluster, kind, informer, found, wanted)

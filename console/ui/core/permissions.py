@@ -4,12 +4,13 @@ The decision depends only on the user's permissions and the request, never on ex
 Forbidden and missing objects get the same response, and it takes the same time.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
 from django.utils.functional import Promise
 
-from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, Key
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, Key, matching_keys
 from console.ui.core.access import Access
 from console.ui.core.actions import Permission
 from console.ui.core.kind import ResourceKind, Scope
@@ -98,6 +99,25 @@ class Readable:
             return True
         return any(key.namespace in ("", namespace) for key in self.names)
 
+    def whole(self, known: Collection[str], wanted: Collection[str] = ()) -> set[str]:
+        """Return the namespaces in `known`, and in `wanted` unless that is empty, in which the user
+        may see all objects.
+        """
+        found = {n for n in wanted if n in known} if wanted else set(known)
+        return found if self.namespaces is None else found & self.namespaces
+
+    def singles(self, keys: Collection[Key], wanted: Collection[str] = ()) -> list[Key]:
+        """Return the keys that are visible only by name, limited to the namespaces `wanted` unless
+        that is empty.
+        """
+        if self.namespaces is None or not self.names:
+            return []
+        return [
+            key
+            for key in matching_keys(keys, self.names)
+            if key.namespace not in self.namespaces and (not wanted or key.namespace in wanted)
+        ]
+
     @property
     def known_namespaces(self) -> frozenset[str]:
         """The namespaces that the permissions name. Empty for users who may see all namespaces."""
@@ -121,6 +141,18 @@ def readable(kind: ResourceKind, access: Access, wanted: tuple[str, ...] = ()) -
     if not found.namespaces and not found.names:
         raise Denied("list", kind.gvr)
     return found
+
+
+#: For users who may not see any object.
+NOTHING = Readable(frozenset())
+
+
+def visible(kind: ResourceKind, access: Access) -> Readable:
+    """Return the objects of this kind that the user may list, `NOTHING` if there are none."""
+    try:
+        return readable(kind, access)
+    except Denied:
+        return NOTHING
 
 
 def _namespaces(kind: ResourceKind, access: Access) -> frozenset[str] | None:

@@ -20,8 +20,7 @@ from console.ui.core.kind import (
 )
 from console.ui.core.links import register_object_page
 from console.ui.core.menu import NAV_ENTRIES
-from console.ui.lists.columns import Column, NameColumn, StatusColumn, UsageColumn
-from console.ui.lists.columns.links import register_kind
+from console.ui.lists.columns import Column, NameColumn, StatusColumn, UsageColumn, register_kind
 from console.ui.lists.filters import Filter, StatusFilter
 
 K = TypeVar("K", bound=type[ResourceKind])

@@ -1,4 +1,4 @@
-"""Identity and permissions of a user for operations that outlive the request that started them."""
+"""Requests with the attributes that middleware sets, and the user sessions that outlast them."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
-"""Neutralization of deceptive characters in text from users.
+"""Neutralization of deceptive characters in text from users, HTML ids, and parts of generated
+names.
 
 Templates escape HTML. This module handles characters that survive escaping: control characters,
 and invisible and bidirectional characters that make a name look like another one.

@@ -200,7 +200,7 @@ def deletion_notice(
 
 
 def _head(place: DetailRoute, access: Access, entry: Entry[Any]) -> DetailPart:
-    row = make_row(place.kind, place.cluster.name, access, entry)
+    row = make_row(place.kind, access, entry)
     column = place.kind.status_column
     context = {
         "row": row,
@@ -218,7 +218,7 @@ def _head(place: DetailRoute, access: Access, entry: Entry[Any]) -> DetailPart:
 
 
 def _actions(row: ListRow) -> ActionBar:
-    return action_bar(item for item in row.menu if HEADER in item.places)
+    return action_bar(item for item in row.menu if HEADER in item.action.places)
 
 
 def _panel(panel: Panel, subject: Subject) -> DetailPart:
@@ -279,7 +279,7 @@ def object_head(access: Access, gvr: GVR, key: Key) -> ObjectHead | None:
             entry = runtime.informer(gvr).store.get(key)
     if kind is None or entry is None:
         return None
-    row = make_row(kind, access.cluster.name, access, entry)
+    row = make_row(kind, access, entry)
     head = _head(DetailRoute(access.cluster, kind, key, tabs_of(kind)[0]), access, entry)
     return ObjectHead(entry, tabs, _actions(row), row.uid, key.name, head)
 

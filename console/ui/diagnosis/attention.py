@@ -172,7 +172,8 @@ def attention(sight: PageData) -> Attention:
     lines = [_line(sight, of, sorted(several, key=_rank)) for of, several in ranked]
     # A problem of an owned object may be more severe than that of its owner.
     lines.sort(key=lambda line: Severity(line.severity).rank)
-    return Attention(tuple(lines), rests, _nouns(sight))
+    loading = tuple(kind.nouns for kind in sight.loading if kind.checked_for_problems)
+    return Attention(tuple(lines), rests, loading)
 
 
 def _order(places: Sequence[GVR], several: list[_Found]) -> tuple[int, int, int, Key]:
@@ -286,7 +287,3 @@ def _spec(seen: VisibleKind, cause: ProblemCause) -> ViewSpec:
 def _so_many(kind: ResourceKind, count: int) -> str:
     words = {"n": f"{count:,}", "nouns": kind.singular if count == 1 else kind.nouns}
     return pgettext("so many of a kind", "%(n)s %(nouns)s") % words
-
-
-def _nouns(sight: PageData) -> tuple[str | Promise, ...]:
-    return tuple(kind.nouns for kind in sight.loading if kind.checked_for_problems)

@@ -1,4 +1,4 @@
-"""Readable messages for pods that the scheduler can't place.
+"""Likely causes of problems in plain words, derived from manifests and scheduler messages.
 
 The scheduler's message counts nodes by reason: "0/5 nodes are available: 3 Insufficient memory,
 2 node(s) were unschedulable. preemption: …". The reasons come from kube-scheduler's plugins:

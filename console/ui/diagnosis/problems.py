@@ -6,7 +6,7 @@ for a viewer is restricted to the visible objects.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from sortedcontainers import SortedList
 
 from console.kube.derived import Derived
-from console.kube.gvr import Key, matching_keys
+from console.kube.gvr import Key
 from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.kube.store import Entry, Store
@@ -117,19 +117,14 @@ class Problems(Derived[Any]):
             for cause, group in self._groups.items():
                 if cause.severity is not Severity.ERROR:
                     continue
-                if readable.namespaces is None:
-                    found.update(group.numbers)
-                    continue
-                found.update({n: group.numbers[n] for n in _common(readable.namespaces, group)})
-                found.update(key.namespace for key in self._single(cause, readable, ()))
+                found.update({n: group.numbers[n] for n in readable.whole(group.numbers)})
+                found.update(key.namespace for key in self._single(cause, readable))
         return found
 
     def _seen(
         self, cause: ProblemCause, group: _Group, readable: Readable, wanted: tuple[str, ...]
     ) -> tuple[int, tuple[ProblemGroup, ...]]:
-        asked = set(wanted or readable.namespaces or group.places)
-        whole = {n for n in asked if readable.namespaces is None or n in readable.namespaces}
-        here = _common(whole, group)
+        here = readable.whole(group.numbers, wanted)
         single = self._single(cause, readable, wanted)
         lots = [_lot(owner, keys) for n in here for owner, keys in group.places[n].items()]
         by_owner: dict[tuple[str, str], list[Key]] = {}
@@ -140,18 +135,11 @@ class Problems(Derived[Any]):
         return count, tuple(nsmallest(SHOWN, lots, key=lambda lot: (-lot.count, lot.first)))
 
     def _single(
-        self, cause: ProblemCause, readable: Readable, wanted: tuple[str, ...]
+        self, cause: ProblemCause, readable: Readable, wanted: tuple[str, ...] = ()
     ) -> list[Key]:
         """Return the objects that are visible only through permissions for their names."""
-        if readable.namespaces is None or not readable.names:
-            return []
-        return [
-            key
-            for key in matching_keys(self._members.keys(), readable.names)
-            if self._members[key].cause == cause
-            and key.namespace not in readable.namespaces
-            and (not wanted or key.namespace in wanted)
-        ]
+        found = readable.singles(self._members.keys(), wanted)
+        return [key for key in found if self._members[key].cause == cause]
 
     def _rebuild(self, entries: Mapping[Key, Entry[Any]]) -> None:
         self._members, self._groups = {}, {}
@@ -183,10 +171,6 @@ class Problems(Derived[Any]):
 
 def _lot(owner: str, keys: Sequence[Key]) -> ProblemGroup:
     return ProblemGroup(owner if "/" in owner else "", keys[0], len(keys))
-
-
-def _common(namespaces: Iterable[str], group: _Group) -> set[str]:
-    return set(namespaces) & group.numbers.keys()
 
 
 _shelf: LruCache[tuple[Store[Any], ResourceKind], Problems] = LruCache(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sortedcontainers import SortedList
 
 from console.kube.derived import Derived
-from console.kube.gvr import EVENTS, Key, matching_keys
+from console.kube.gvr import EVENTS, Key
 from console.kube.informer import Informer
 from console.kube.store import Entry, Store
 from console.ui.core.lru_cache import LruCache
@@ -59,13 +59,10 @@ class RecentChanges(Derived[Any]):
     def _candidates(
         self, readable: Readable, most: int, wanted: tuple[str, ...]
     ) -> Iterator[ChangeTime]:
-        asked = set(wanted or readable.namespaces or ())
-        whole = {n for n in asked if readable.namespaces is None or n in readable.namespaces}
-        for namespace in whole & self._namespaces.keys():
+        for namespace in readable.whole(self._namespaces, wanted):
             yield from islice(reversed(self._namespaces[namespace]), most)
-        for key in matching_keys(self._moments.keys(), readable.names):
-            if key.namespace not in whole and (not wanted or key.namespace in wanted):
-                yield self._moments[key]
+        for key in readable.singles(self._moments.keys(), wanted):
+            yield self._moments[key]
 
     def _rebuild(self, entries: Mapping[Key, Entry[Any]]) -> None:
         self._moments, self._namespaces, self._all = {}, {}, SortedList()

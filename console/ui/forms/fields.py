@@ -1,7 +1,8 @@
-"""Form field for key-value pairs, edited as one `key=value` line each.
+"""Form fields for key-value pairs, ports and sizes.
 
-Values that a line can't represent are written as quoted JSON strings: values with line breaks or
-invisible characters, and values that start with a quote or have surrounding spaces.
+Key-value pairs are edited as one `key=value` line each. Values that a line can't represent are
+written as quoted JSON strings: values with line breaks or invisible characters, and values that
+start with a quote or have surrounding spaces.
 """
 
 import json
@@ -17,7 +18,7 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.quantity import parse_quantity
 from console.ui.core.text import escape_invisible
-from console.ui.forms.forms import TextField
+from console.ui.forms.forms import TOO_LONG, TextField, text_area
 
 #: Maximum characters of all lines together.
 MOST = 256 * 1024
@@ -38,12 +39,8 @@ class KeyValueField(forms.CharField):
     `check` returns the error message for a key and value, or "" if they are valid.
     """
 
-    default_error_messages: ClassVar[dict[str, Any]] = {
-        "max_length": gettext_lazy("Use at most %(limit_value)s characters.")
-    }
-    widget = forms.Textarea(
-        {"class": "input code", "rows": 6, "spellcheck": "false", "autocapitalize": "none"}
-    )
+    default_error_messages: ClassVar[dict[str, Any]] = TOO_LONG
+    widget = text_area(6)
 
     def __init__(self, *, check: Callable[[str, str], str], **options: Any) -> None:
         self._check = check

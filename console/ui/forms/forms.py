@@ -44,6 +44,11 @@ class ConsoleForm(forms.Form):
         """The fields that `ui/_form.html` renders."""
         return [field for field in self if field.name not in self.rendered_by_page]
 
+    def require_changes(self, changed: object, text: str = "") -> None:
+        """Raise `ValidationError` if `changed` is empty and no field has an error. For `clean`."""
+        if not changed and not self.errors:
+            raise ValidationError(text or _("No changes were made."))
+
     @property
     def page_status(self) -> int:
         return self.status if self.errors else 200
@@ -83,10 +88,20 @@ class TextField(forms.CharField):
         return _printable(super().bound_data(data, initial) or "")
 
 
+#: Error message of fields with a maximum length.
+TOO_LONG: dict[str, Any] = TextField.default_error_messages
+
+
+def text_area(rows: int = 1, **attrs: str) -> forms.Textarea:
+    """Return a multi-line input for code, without the browser's corrections."""
+    about = {"class": "input code", "spellcheck": "false", "autocapitalize": "none"}
+    return forms.Textarea({**about, "rows": rows, **attrs})
+
+
 class LinesField(forms.CharField):
     """A multi-line text, kept exactly as entered."""
 
-    default_error_messages: ClassVar[dict[str, Any]] = TextField.default_error_messages
+    default_error_messages: ClassVar[dict[str, Any]] = TOO_LONG
 
     def __init__(self, *, max_length: int, **options: Any) -> None:
         super().__init__(

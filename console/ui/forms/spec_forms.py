@@ -19,13 +19,13 @@ from django.utils.translation import gettext_lazy
 from console.kube.errors import ChangedConcurrently
 from console.kube.gvr import Key
 from console.kube.merging import merge_patch
-from console.ui.core.action_texts import kubectl_patch
-from console.ui.core.actions import Action, ActionContext, ActionSucceeded, Outcome, Permission
+from console.ui.core.action_texts import kubectl_patch, owner_notes
+from console.ui.core.actions import Action, ActionContext, Outcome, Permission
 from console.ui.core.kind import ResourceKind
 from console.ui.core.manifests import mapping
 from console.ui.core.permissions import Refused
 from console.ui.core.subject import Subject
-from console.ui.core.text import escape_invisible
+from console.ui.details.relations.visible_type import VisibleType
 from console.ui.forms.forms import ConsoleForm
 from console.ui.forms.row_forms import FormRows, SubmittedRow
 
@@ -42,9 +42,11 @@ class SpecForm(ConsoleForm):
     edited_fields: ClassVar[Sequence[str]]
     was = forms.CharField(widget=forms.HiddenInput)
 
-    def __init__(self, data: QueryDict | None, spec: Mapping[str, Any]) -> None:
+    def __init__(
+        self, data: QueryDict | None, spec: Mapping[str, Any], names: Collection[str] = ()
+    ) -> None:
         """Build an unbound form from `spec`. A bound form uses the original values that were
-        submitted with it.
+        submitted with it. `names` are suggested names of other objects.
 
         Raise `Refused` if the form can't represent the spec.
         """
@@ -58,6 +60,7 @@ class SpecForm(ConsoleForm):
             )
         self.found: Mapping[str, Any] = mapping(found) if self.is_whole else {}
         super().__init__(data, initial={"was": json.dumps(self.found)})
+        self.names = names
         self.groups: Sequence[FormRows] = ()
         #: Suggested values, by the id of their datalist.
         self.suggestions: Mapping[str, Collection[str]] = {}
@@ -100,8 +103,7 @@ class SpecForm(ConsoleForm):
             for name, value in wanted.items()
             if (value or None) != (self.found.get(name) or None)
         }
-        if not changed:
-            raise ValidationError(_("No changes were made."))
+        self.require_changes(changed)
         return {**given, "changed": changed, "found": self.found}
 
     def add_row_error(self, row: SubmittedRow, part: str, text: str) -> None:
@@ -143,12 +145,16 @@ class EditSpec(Action):
         return ("spec",)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
-        owner = subject.entry.projection.owner
-        text = _("This object is managed by %(owner)s, which may revert your changes.")
-        return [text % {"owner": escape_invisible(owner)}] if owner else []
+        return owner_notes(subject.entry.projection.owner)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        return self.form(data, mapping(subject.live, *self.spec_path(subject.kind)))
+        spec = mapping(subject.live, *self.spec_path(subject.kind))
+        return self.form(data, spec, self.suggested_names(subject))
+
+    def suggested_names(self, subject: Subject) -> list[str]:
+        """Return the visible objects of the types in `reads_also` in the object's namespace."""
+        found = {name for gvr in self.reads_also for name in VisibleType(subject, gvr).names}
+        return sorted(found)
 
     async def run(self, context: ActionContext) -> Outcome:
         place = self.spec_path(context.kind)
@@ -161,7 +167,7 @@ class EditSpec(Action):
             return {}
 
         await context.patch_with_retry(body, partial(self.write, context))
-        return ActionSucceeded(_("Saved %(kind)s %(name)s.") % context.message_values)
+        return context.succeeded(_("Saved %(kind)s %(name)s."))
 
     async def write(self, context: ActionContext, body: Mapping[str, Any]) -> None:
         """Write the changes. `body` contains the precondition, the expected resource version."""

@@ -75,14 +75,10 @@ class CachedFragment:
         ]
 
 
-def row_html(row: ListRow, lang: str) -> SafeString:
-    """Return the HTML of a row for pages and websockets. It is cached with the row, once per
+def rows_html(rows: Iterable[ListRow], lang: str) -> SafeString:
+    """Return the HTML of rows for pages and websockets. It is cached with each row, once per
     language.
     """
-    return rows_html((row,), lang)
-
-
-def rows_html(rows: Iterable[ListRow], lang: str) -> SafeString:
     now = utc_now()
     with nullcontext() if get_language() == lang else override(lang):
         return _safe([piece for row in rows for piece in _row_drawing(row, lang).fill(now, lang)])
@@ -100,7 +96,11 @@ def cell_html(cell: Cell) -> SafeString:
     cell.
     """
     lang = _language()
-    return _safe(_cell(cell, type(cell.value).__name__, lang).fill(utc_now(), lang))
+    found = cell_cache.get(
+        (cell, type(cell.value).__name__, lang),
+        lambda: render_fragment(cell.template, {"cell": cell}),
+    )
+    return _safe(found.fill(utc_now(), lang))
 
 
 def _weight(drawing: CachedFragment) -> int:
@@ -113,12 +113,6 @@ cell_cache: WeightedLruCache[tuple[Cell, str, str], CachedFragment] = WeightedLr
 )
 
 
-def _cell(cell: Cell, value_type: str, lang: str) -> CachedFragment:
-    return cell_cache.get(
-        (cell, value_type, lang), lambda: render_fragment(cell.template, {"cell": cell})
-    )
-
-
 def part_html(
     template: str, values: tuple[tuple[str, Any], ...], given: RequestValues = no_request
 ) -> SafeString:
@@ -126,20 +120,15 @@ def part_html(
     value.
     """
     # SafeString and str compare equal, but must not share a cache entry.
-    types = tuple(type(value) for _name, value in values)
+    types = tuple([type(value) for _name, value in values])
     lang = _language()
-    return _safe(_part(template, values, types, lang).fill(utc_now(), lang, given))
+    found = part_cache.get(
+        (template, values, types, lang), lambda: render_fragment(template, dict(values))
+    )
+    return _safe(found.fill(utc_now(), lang, given))
 
 
 part_cache: WeightedLruCache[tuple[Any, ...], CachedFragment] = WeightedLruCache(ROOM, _weight)
-
-
-def _part(
-    template: str, values: tuple[tuple[str, Any], ...], types: tuple[type, ...], lang: str
-) -> CachedFragment:
-    return part_cache.get(
-        (template, values, types, lang), lambda: render_fragment(template, dict(values))
-    )
 
 
 def _language() -> str:

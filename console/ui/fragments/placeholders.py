@@ -1,8 +1,10 @@
-"""Placeholders in cached fragments, filled in each time a fragment is shown.
+"""Placeholders in cached fragments, filled in each time a fragment is shown, and large parts of
+pages.
 
 Placeholders stand for ages, for values of a single request (CSRF token, nonce, URL), and for
 values that change more often than the rest of the fragment, such as counts in the menu. These
-values are never cached, so they can't leak to another user.
+values are never cached, so they can't leak to another user. Large parts are encoded separately
+from the page around them.
 """
 
 import secrets

@@ -35,8 +35,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "�
 
 def exported_slice(spec: ViewSpec) -> slice:
     """Return the slice of the list to export."""
-    start = (spec.page - 1) * spec.limit
-    return slice(start, start + spec.limit) if spec.paged else ALL
+    return spec.page_slice if spec.paged else ALL
 
 
 async def stream(
@@ -59,7 +58,9 @@ async def stream(
         if json:
             yield _items(spec.kind, columns, chunk, first=start == 0)
         else:
-            yield _table(columns, chunk, fmt)
+            yield _lines(
+                [[escape_formula(c.plain(entry)) for c in columns] for entry in chunk], fmt
+            )
         await asyncio.sleep(0)
     if json:
         yield b"]," + _tail(selection, cut=cut)
@@ -109,10 +110,6 @@ def _tail(selection: ListSlice, *, cut: bool) -> bytes:
     }
     rest |= {"truncated": True} if cut else {}
     return msgspec.json.encode(rest)[1:]
-
-
-def _table(columns: Sequence[Column], entries: Sequence[Entry[Any]], fmt: str) -> bytes:
-    return _lines([[escape_formula(c.plain(entry)) for c in columns] for entry in entries], fmt)
 
 
 def _lines(table: Sequence[Sequence[str | int]], fmt: str) -> bytes:

@@ -1,4 +1,4 @@
-"""The filter form above a list, and the chips of the active filters."""
+"""The forms above a list: filters with their chips, and the column selection."""
 
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -8,7 +8,7 @@ from django.utils.translation import get_language
 
 from console.ui.core.links import list_url
 from console.ui.lists.columns import UsageColumn
-from console.ui.lists.viewspec import DEFAULT_LIMIT, FieldError, ViewSpec
+from console.ui.lists.viewspec import FieldError, ViewSpec
 from console.ui.usage.reading import UsageNote
 
 #: Number of forms to cache.
@@ -77,11 +77,7 @@ def _form(spec: ViewSpec, namespaces: frozenset[str], lang: str | None) -> Filte
 
 def hidden_fields(spec: ViewSpec, in_fields: set[str]) -> tuple[tuple[str, str], ...]:
     """Return the hidden fields for a form that has visible fields for `in_fields`."""
-    pairs = [(p, text) for p, texts in spec.values if p not in in_fields for text in texts]
-    pairs += [("columns", ",".join(spec.columns))] if spec.columns else []
-    pairs += [("sort", spec.sort)] if spec.sort else []
-    pairs += [("limit", str(spec.limit))] if spec.limit != DEFAULT_LIMIT else []
-    return tuple(pairs)
+    return tuple(pair for pair in spec.pairs if pair[0] not in {*in_fields, "page"})
 
 
 def _chips(spec: ViewSpec, elsewhere: set[str]) -> tuple[Chip, ...]:

@@ -12,18 +12,16 @@ from typing import Any
 
 from django.utils.functional import Promise
 
-from console.kube.gvr import Key
 from console.kube.metrics_server import ResourceUsage
 from console.kube.store import Entry
 from console.ui.core.access import Access
-from console.ui.core.actions import BULK, Action, Link, Permission
+from console.ui.core.actions import BULK, Action
 from console.ui.core.kind import ResourceKind
 from console.ui.core.link_resolver import LinkResolver, with_link_targets
 from console.ui.core.links import object_url
 from console.ui.core.text import dom_id
 from console.ui.lists.column_selection import shown_columns
-from console.ui.lists.columns import Align, Column, with_usage
-from console.ui.lists.columns.links import ResolvedLink
+from console.ui.lists.columns import Align, Column, LinkColumn, ResolvedLink, with_usage
 from console.ui.usage.reading import UsageReading
 
 #: Number of cached rows. Each takes a few kilobytes with its rendered fragments.
@@ -51,22 +49,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class MenuItem:
-    """An action that the viewer can run on an object.
-
-    `name`, `places`, `weight` and `stays` are those of the action. If `asks` is True, `url` is a
-    page, otherwise a button posts to it. `dock` is the kind of dock tab that can show the page.
+    """An action that the viewer can run, with the URL of its page, or of the request that a button
+    sends if the action has no page.
     """
 
-    name: str
-    label: str | Promise
+    action: Action
     url: str
-    danger: bool
-    icon: str
-    asks: bool
-    places: frozenset[str]
-    dock: str = ""
-    weight: int = 0
-    stays: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,38 +98,60 @@ class ListRow:
     rendered: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
-def make_row(
-    kind: ResourceKind,
-    cluster: str,
-    access: Access,
-    entry: Entry[Any],
-    chosen: tuple[str, ...] = (),
-    meter: UsageReading | None = None,
-    everywhere: frozenset[Permission] = frozenset(),
-    links: LinkResolver | None = None,
-) -> ListRow:
-    """Return the row of an object for a viewer, based on the viewer's current permissions.
+class RowBuilder:
+    """Builds the rows of one response from the viewer's current permissions.
 
     Rows are shared by viewers with the same permissions. `chosen` contains the selected columns,
-    like `ViewSpec.columns`. `meter` is the viewer's usage reading, if usage is shown.
-    `everywhere` contains permissions that the viewer has for all objects of the kind. `links` is
-    the page's link resolver, for pages with several rows.
+    like `ViewSpec.columns`. `meter` is the viewer's usage reading, if usage is shown. `links` is
+    the response's link resolver. With `many`, permissions that the viewer has for all objects of
+    the kind are checked once instead of per row.
     """
-    key = entry.key
-    # Several actions need the same permission, so each is checked once.
-    asked = kind.permissions - everywhere
-    granted = everywhere | {one for one in asked if one.granted(access, kind.gvr, key)}
-    allowed = tuple(
-        action.name
-        for action in kind.every_action
-        if granted.issuperset(action.needs)
-        and not action.is_protected(access, key.name)
-        and action.applicable(entry)
-    )
-    used = (meter.used(entry),) if meter is not None and meter.available else ()
-    columns = shown_columns(kind, chosen, bool(used))
-    leads = (links or LinkResolver(access)).resolve_columns(columns, entry)
-    return _row(kind, cluster, entry, allowed, chosen, used, leads)
+
+    def __init__(
+        self,
+        kind: ResourceKind,
+        access: Access,
+        chosen: tuple[str, ...] = (),
+        meter: UsageReading | None = None,
+        links: LinkResolver | None = None,
+        *,
+        many: bool = False,
+    ) -> None:
+        self._kind, self._access, self._chosen = kind, access, chosen
+        self._cluster = access.cluster.name
+        self._used = meter.used if meter is not None and meter.available else None
+        self._links = links or LinkResolver(access)
+        columns = shown_columns(kind, chosen, self._used is not None)
+        self._link_columns = [one for one in columns if isinstance(one, LinkColumn)]
+        gvr = kind.gvr
+        self._everywhere = (
+            {one for one in kind.permissions if one.granted(access, gvr)} if many else set()
+        )
+        self._asked = kind.permissions - self._everywhere
+
+    def row(self, entry: Entry[Any]) -> ListRow:
+        """Return the row of an object."""
+        kind, access, key = self._kind, self._access, entry.key
+        # Several actions need the same permission, so each is checked once.
+        granted = self._everywhere
+        if self._asked:
+            granted = granted | {one for one in self._asked if one.granted(access, kind.gvr, key)}
+        # A list, because a generator would cost one call for each action.
+        allowed = [
+            action.name
+            for action, needs, may_be_protected, may_be_inapplicable in kind.action_checks
+            if granted >= needs
+            and not (may_be_protected and action.is_protected(access, key.name))
+            and (not may_be_inapplicable or action.applicable(entry))
+        ]
+        used = (self._used(entry),) if self._used is not None else ()
+        leads = tuple([self._links.resolve(one.target(entry)) for one in self._link_columns])
+        return _row(kind, self._cluster, entry, tuple(allowed), self._chosen, used, leads)
+
+
+def make_row(kind: ResourceKind, access: Access, entry: Entry[Any]) -> ListRow:
+    """Return the row of a single object with all columns except usage."""
+    return RowBuilder(kind, access).row(entry)
 
 
 # Entries compare by identity, so a cached row always belongs to the same version of its object.
@@ -161,6 +171,7 @@ def _row(
     if used:
         columns = with_usage(columns, lambda _entry: used[0])
     key, status = entry.key, kind.status(entry)
+    actions = [kind.actions_by_name[name] for name in allowed]
     split = kind.name_column.split(entry)
     severity, word = (status.severity.value, status.word) if status else ("", "")
     content = (
@@ -181,12 +192,10 @@ def _row(
         severity=severity,
         status_key=f"{severity}:{word}" if status else "",
         cells=tuple(_cell(column, entry, bool(chosen)) for column in columns),
-        menu=tuple(
-            menu_item(kind.actions_by_name[name], cluster, kind.segment, key) for name in allowed
-        ),
+        menu=tuple(MenuItem(one, one.url(cluster, kind.segment, key)) for one in actions),
         signature=short_hash(content),
         uid=entry.projection.uid,
-        selectable=any(BULK in kind.actions_by_name[name].places for name in allowed),
+        selectable=any(BULK in one.places for one in actions),
     )
 
 
@@ -207,27 +216,12 @@ def _cell(column: Column, entry: Entry[Any], is_chosen: bool) -> Cell:
     )
 
 
-def menu_item(action: Action, cluster: str, segment: str, key: Key) -> MenuItem:
-    return MenuItem(
-        name=action.name,
-        label=action.label,
-        url=action.url(cluster, segment, key),
-        danger=action.danger,
-        icon=action.icon,
-        asks=action.has_confirmation,
-        places=action.places,
-        dock=action.dock if isinstance(action, Link) else "",
-        weight=action.weight,
-        stays=action.keeps_object,
-    )
-
-
 def action_bar(menu: Iterable[MenuItem]) -> ActionBar:
     """Sort the actions by weight. Actions with equal weight keep their order."""
-    items = sorted(menu, key=lambda item: -item.weight)
-    staying = [item for item in items if item.stays]
+    items = sorted(menu, key=lambda item: -item.action.weight)
+    staying = [item for item in items if item.action.keeps_object]
     return ActionBar(
         tuple(staying[:BUTTONS]),
         tuple(staying[BUTTONS:]),
-        tuple(item for item in items if not item.stays),
+        tuple(item for item in items if not item.action.keeps_object),
     )

@@ -1,4 +1,4 @@
-"""The summary above a list: the number of objects by state, the worst first."""
+"""The number of objects by state, worst first, and the pagination of a list."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

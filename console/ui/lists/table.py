@@ -33,11 +33,10 @@ from console.ui.fragments.empty_states import (
 from console.ui.lists.columns import Align
 from console.ui.lists.list_forms import ColumnSelectionForm, FilterForm, column_picker, filter_form
 from console.ui.lists.ordered_view import ListSlice
-from console.ui.lists.rows import ListRow, make_row, short_hash
+from console.ui.lists.rows import ListRow, MenuItem, RowBuilder, short_hash
 from console.ui.lists.selection import ListQuery, select
 from console.ui.lists.summary import Pager, TallyItem, make_pager, make_tally, page_count
 from console.ui.lists.viewspec import ViewSpec
-from console.ui.usage.reading import UsageReading
 
 #: Number of cached views with rendered column headers.
 KEPT = 500
@@ -58,16 +57,6 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class BulkItem:
-    """A bulk action. The selected objects are sent to `url`."""
-
-    label: str | Promise
-    url: str
-    danger: bool
-    icon: str
-
-
-@dataclass(frozen=True, slots=True)
 class Table:
     """The content of a list page.
 
@@ -83,19 +72,19 @@ class Table:
     cluster: str
     kind: KindView
     columns: tuple[Header, ...]
-    rows: tuple[ListRow, ...]
-    total: int
-    resource_version: str
-    etag: str
     url: str
-    all_url: str
-    tally: tuple[TallyItem, ...]
     filters: FilterForm
     picker: ColumnSelectionForm
     pager: Pager
     state: EmptyState | None
     freshness: LiveState
-    bulk: tuple[BulkItem, ...] = ()
+    rows: tuple[ListRow, ...] = ()
+    total: int = 0
+    resource_version: str = ""
+    etag: str = ""
+    all_url: str = ""
+    tally: tuple[TallyItem, ...] = ()
+    bulk: tuple[MenuItem, ...] = ()
     cut: int | None = None
     create_url: str = ""
     logs_url: str = ""
@@ -125,20 +114,12 @@ def build_table(
         return _without_rows(spec, block, live, choices, url=spec.url)
     create = create_url(spec, access)
     logs = spec.kind.logs_url(access, spec.namespaces, spec.get("label"))
-    selection = selection or select(query, informer, shown_part(spec))
+    selection = selection or select(query, informer, spec.page_slice)
     # All rows use the same reading, so that they have the same columns.
     meter = query.meter()
-    columns = _headers(spec, metered=_works(meter))
-    # Most viewers have these permissions for all objects, which saves a check for each row.
-    everywhere = frozenset(
-        one for one in spec.kind.permissions if one.granted(access, spec.kind.gvr)
-    )
-    shown = tuple(
-        make_row(
-            spec.kind, spec.cluster, access, entry, spec.columns, meter, everywhere, query.links
-        )
-        for entry in selection.entries
-    )
+    columns = _headers(spec, metered=meter is not None and meter.available)
+    rows = RowBuilder(spec.kind, access, spec.columns, meter, query.links, many=True)
+    shown = tuple(map(rows.row, selection.entries))
     total = selection.total
     tally = make_tally(spec, selection.tally)
     unknown = _unknown(spec, namespaces) if query.readable.namespaces is None else ()
@@ -165,12 +146,6 @@ def build_table(
     )
 
 
-def shown_part(spec: ViewSpec) -> slice:
-    """Return the slice of the list that the page shows."""
-    start = (spec.page - 1) * spec.limit
-    return slice(start, start + spec.limit)
-
-
 def _choices(
     allowed: Readable, informer: Informer[Any], namespaces: Collection[str] | None
 ) -> frozenset[str]:
@@ -182,7 +157,7 @@ def _choices(
     return frozenset(map(str, indexes_of(informer.store).by_namespace.values())) - {""}
 
 
-def _bulk(query: ListQuery) -> tuple[BulkItem, ...]:
+def _bulk(query: ListQuery) -> tuple[MenuItem, ...]:
     """Return the bulk actions that the viewer can run on at least one cached object of the kind."""
     kind, access = query.spec.kind, query.access
     if kind.gvr in UNCACHED:
@@ -191,12 +166,7 @@ def _bulk(query: ListQuery) -> tuple[BulkItem, ...]:
     needed = {one for action in actions for one in action.needs}
     held = {one for one in needed if _somewhere(one, kind, access)}
     return tuple(
-        BulkItem(
-            action.label,
-            bulk_url(action.name, query.spec.cluster, kind.segment),
-            action.danger,
-            action.icon,
-        )
+        MenuItem(action, bulk_url(action.name, query.spec.cluster, kind.segment))
         for action in actions
         if held.issuperset(action.needs)
     )
@@ -231,8 +201,9 @@ def row_of(query: ListQuery, key: Key, informer: Informer[Any]) -> ListRow | Non
     entry = informer.store.get(key) if query.readable.includes(key) else None
     if entry is None:
         return None
-    spec, access, meter = query.spec, query.access, query.meter()
-    return make_row(spec.kind, spec.cluster, access, entry, spec.columns, meter, links=query.links)
+    spec = query.spec
+    rows = RowBuilder(spec.kind, query.access, spec.columns, query.meter(), query.links)
+    return rows.row(entry)
 
 
 def _without_rows(
@@ -242,23 +213,13 @@ def _without_rows(
         cluster=spec.cluster,
         kind=spec.kind.view,
         columns=_headers(spec, metered=False),
-        rows=(),
-        total=0,
-        resource_version="",
-        etag="",
         url=url,
-        all_url="",
-        tally=(),
         filters=filter_form(spec, choices),
         picker=column_picker(spec),
         pager=make_pager(spec, 0),
         state=block,
         freshness=live,
     )
-
-
-def _works(meter: UsageReading | None) -> bool:
-    return meter is not None and meter.available
 
 
 def _etag(

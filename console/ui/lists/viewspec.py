@@ -102,6 +102,12 @@ class ViewSpec:
     def descending(self) -> bool:
         return self.sort.startswith("-")
 
+    @property
+    def page_slice(self) -> slice:
+        """The slice of the list that the page shows."""
+        start = (self.page - 1) * self.limit
+        return slice(start, start + self.limit)
+
     @cached_property
     def selects(self) -> tuple[Values, str]:
         """Key that is equal for specs that differ only in the page of the same rows."""
@@ -119,12 +125,16 @@ class ViewSpec:
         """The canonical query: filters in declaration order, then columns, sort, page and limit,
         without default values.
         """
+        return "&".join(f"{name}={quote_plus(text, safe=',!')}" for name, text in self.pairs)
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Names and values of the canonical query."""
         pairs = [(param, text) for param, texts in self.values for text in texts]
         pairs += [("columns", ",".join(self.columns))] if self.columns else []
         pairs += [("sort", self.sort)] if self.sort else []
         pairs += [("page", str(self.page))] if self.page != 1 else []
-        pairs += [("limit", str(self.limit))] if self.limit != DEFAULT_LIMIT else []
-        return "&".join(f"{name}={quote_plus(text, safe=',!')}" for name, text in pairs)
+        return pairs + ([("limit", str(self.limit))] if self.limit != DEFAULT_LIMIT else [])
 
     @property
     def url(self) -> str:

@@ -1,4 +1,4 @@
-"""Search across all kinds, for one viewer.
+"""Search across all kinds, for one viewer, and the ranking of results.
 
 Objects that the viewer can't list are neither searched nor counted. The results of a kind are
 exactly the objects that its list shows for the same words and labels.
@@ -17,11 +17,10 @@ from console.kube.selectors import Requirement
 from console.kube.store import Entry
 from console.ui.core.access import Access
 from console.ui.core.kind import NAV_GROUPS, KindView, ResourceKind
-from console.ui.core.permissions import Denied, Readable, readable
+from console.ui.core.permissions import NOTHING, Readable, visible
 from console.ui.core.registry import kinds
 from console.ui.core.text import SplitName
-from console.ui.lists.columns.links import LinkTarget, target_url
-from console.ui.lists.columns.texts import StatusText
+from console.ui.lists.columns import LinkTarget, StatusText, target_url
 from console.ui.lists.filters import label_line
 from console.ui.search.index_blocks import END, SIGNS, Order, bits, order_of
 from console.ui.search.query import SearchQuery
@@ -80,13 +79,8 @@ def searchable(access: Access) -> list[Searchable]:
 
 def searchable_among(some: Iterable[ResourceKind], access: Access) -> list[Searchable]:
     """Return the kinds that the viewer can search."""
-    found = []
-    for kind in some:
-        try:
-            found.append(Searchable(kind, readable(kind, access)))
-        except Denied:
-            continue
-    return found
+    found = (Searchable(kind, visible(kind, access)) for kind in some)
+    return [one for one in found if one.readable != NOTHING]
 
 
 def search(
@@ -117,7 +111,8 @@ def _of_kind(
     query: SearchQuery, one: Searchable, informer: Informer[Any], cluster: str, first: int
 ) -> Iterable[tuple[int, HitGroup]]:
     kind = one.kind
-    words, requirements = query.words_for(kind), _requirements(query)
+    words = query.words_for(kind)
+    requirements = [one for selector in query.selectors for one in selector.requirements]
     lines = [line for requirement in requirements if (line := label_line(requirement))]
     found = search_index_of(kind.search, informer).find((*words, *lines), one.readable)
     for requirement in requirements:
@@ -130,10 +125,6 @@ def _of_kind(
         url = query.list_of(kind, cluster).url
         total = sum(match.mask.bit_count() for match in found)
         yield best[0][0], HitGroup(kind.view, hits, total, url)
-
-
-def _requirements(query: SearchQuery) -> list[Requirement]:
-    return [found for selector in query.selectors for found in selector.requirements]
 
 
 def _labelled(

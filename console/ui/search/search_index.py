@@ -47,7 +47,8 @@ class SearchIndex(Derived[Any]):
         `words` must be in lower case. Without words, all objects match.
         """
         with self.current():
-            blocks = self._within(readable.namespaces)
+            whole = readable.whole(self._blocks)
+            blocks = [block for namespace in whole for block in self._blocks[namespace]]
             singles = list(self._singles(readable))
         # Start with long words, which are rare.
         words = sorted(words, key=len, reverse=True)
@@ -60,12 +61,6 @@ class SearchIndex(Derived[Any]):
             if lines is not None and (own := IndexBlock([(key, lines)])).matching(words):
                 found.append(BlockMatch(own, own.every))
         return found
-
-    def _within(self, namespaces: frozenset[str] | None) -> list[IndexBlock]:
-        if namespaces is None:
-            return [block for blocks in self._blocks.values() for block in blocks]
-        known = namespaces & self._blocks.keys()
-        return [block for namespace in known for block in self._blocks[namespace]]
 
     def _singles(self, readable: Readable) -> Iterable[tuple[IndexBlock, Key]]:
         """Yield the objects that are visible by name only, with the block that would contain them."""

@@ -1,4 +1,7 @@
-"""Thresholds that map a usage percentage to a severity, for bars and marks."""
+"""Gauges and charts of CPU, memory and pods.
+
+Thresholds map a usage percentage to a severity, for bars and marks.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

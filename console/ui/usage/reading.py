@@ -1,4 +1,4 @@
-"""Usage access of viewers, and messages for missing usage data.
+"""Current usage, limited to a viewer's usage access, and messages for missing usage data.
 
 The numbers come from kube-apiserver. They are visible to viewers who can list `metrics.k8s.io`,
 that is, users who could run `kubectl top`.
@@ -57,36 +57,24 @@ DENIED = UsageNote(
     gettext_lazy("You don't have permission to view resource usage (list metrics.k8s.io).")
 )
 _TEXTS = {
-    UsageProblem.WAITING: UsageNote(gettext_lazy("Loading resource usage.")),
-    UsageProblem.ABSENT: UsageNote(
-        gettext_lazy(
-            "Resource usage is not available because metrics-server is not installed in the "
-            "cluster."
-        ),
-        DOCS,
+    UsageProblem.ABSENT: gettext_lazy(
+        "Resource usage is not available because metrics-server is not installed in the cluster."
     ),
-    UsageProblem.FORBIDDEN: UsageNote(
-        gettext_lazy(
-            "The console does not have permission to read resource usage (list metrics.k8s.io)."
-        ),
-        DOCS,
+    UsageProblem.FORBIDDEN: gettext_lazy(
+        "The console does not have permission to read resource usage (list metrics.k8s.io)."
     ),
-    UsageProblem.UNAVAILABLE: UsageNote(
-        gettext_lazy(
-            "Resource usage is currently not available because metrics-server is not responding."
-        ),
-        DOCS,
+    UsageProblem.UNAVAILABLE: gettext_lazy(
+        "Resource usage is currently not available because metrics-server is not responding."
     ),
-    UsageProblem.UNREADABLE: UsageNote(
-        gettext_lazy(
-            "Resource usage is not available because the response from metrics-server could not "
-            "be parsed."
-        ),
-        DOCS,
+    UsageProblem.UNREADABLE: gettext_lazy(
+        "Resource usage is not available because the response from metrics-server could not be "
+        "parsed."
     ),
 }
-
-
+_NOTES = {
+    UsageProblem.WAITING: UsageNote(gettext_lazy("Loading resource usage.")),
+    **{problem: UsageNote(text, DOCS) for problem, text in _TEXTS.items()},
+}
 _PAST = {
     UsageProblem.UNAVAILABLE: UsageNote(gettext_lazy("Prometheus is not responding.")),
     UsageProblem.UNREADABLE: UsageNote(
@@ -102,7 +90,7 @@ def history_note(problem: UsageProblem | None) -> UsageNote | None:
 
 def usage_note(problem: UsageProblem | None) -> UsageNote | None:
     """Return the message for a problem with current usage, or None without a problem."""
-    return None if problem is None else _TEXTS[problem]
+    return None if problem is None else _NOTES[problem]
 
 
 def can_see_node_usage(access: Access) -> bool:

@@ -15,7 +15,7 @@ from console.ui.core.kind import ResourceKind
 from console.ui.core.permissions import Denied
 from console.ui.core.registry import kinds
 from console.ui.details.panels.standard import tabs_of
-from console.ui.lists.columns.links import LinkTarget, target_url
+from console.ui.lists.columns import LinkTarget, target_url
 from tests.kinds.world import POLYGLOT, informer_of
 from tests.ui.relations.shop import (
     PANELS,

@@ -1,4 +1,4 @@
-"""The data of a ConfigMap."""
+"""Panels with the data of a ConfigMap and with the YAML of any object."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -26,7 +26,8 @@ from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
 from console.ui.core.words import translate
 from console.ui.details.panels import NOTHING, Panel
-from console.ui.lists.columns.texts import StatusText
+from console.ui.details.relations.visible_type import VisibleType
+from console.ui.lists.columns import StatusText
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -78,7 +79,7 @@ def _about(subject: Subject, store: Store[Any]) -> list[Entry[Event]]:
     named = (_kind_of(subject), subject.key.namespace, subject.key.name)
     found = {entry.key: entry for entry in index.get(uid) if uid}
     found |= {entry.key: entry for entry in index.get(named)}
-    return sorted((e for e in found.values() if _sees(subject, e)), key=_newest)
+    return sorted(VisibleType(subject, EVENTS).only_visible(found.values()), key=_newest)
 
 
 def _keys(entry: Entry[Event]) -> Iterable[str | tuple[str, str, str]]:
@@ -93,10 +94,6 @@ def _keys(entry: Entry[Event]) -> Iterable[str | tuple[str, str, str]]:
 
 def _kind_of(subject: Subject) -> str:
     return text(subject.manifest.get("kind")) or subject.kind.api_kind
-
-
-def _sees(subject: Subject, entry: Entry[Event]) -> bool:
-    return subject.access.can("list", EVENTS, namespace=entry.key.namespace, name=entry.key.name)
 
 
 def _newest(entry: Entry[Event]) -> tuple[float, str]:

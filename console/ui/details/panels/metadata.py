@@ -20,6 +20,7 @@ from console.ui.core.registry import kinds
 from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
 from console.ui.details.panels import Panel
+from console.ui.details.relations.visible_type import VisibleType
 from console.ui.lists.columns import target_of
 from console.ui.lists.filters import InvalidFilterValue, LabelFilter
 
@@ -123,17 +124,10 @@ def _above(subject: Subject, owner: str, namespace: str, links: LinkResolver) ->
         seen.add(owner)
         kind, _slash, name = owner.partition("/")
         gvr = between.get(kind)
-        informer = subject.informers.get(gvr) if gvr is not None else None
-        if gvr is None or informer is None or not _sees(subject, gvr, namespace, name):
-            return
-        entry = informer.store.get(Key(namespace, name))
+        entry = VisibleType(subject, gvr).get(Key(namespace, name)) if gvr is not None else None
         owner = entry.projection.owner if entry is not None else ""
         if owner:
             yield _owner(owner, namespace, links)
-
-
-def _sees(subject: Subject, gvr: GVR, namespace: str, name: str) -> bool:
-    return subject.access.can("list", gvr, namespace=namespace, name=name)
 
 
 def _owner(owner: str, namespace: str, links: LinkResolver) -> _Owner:

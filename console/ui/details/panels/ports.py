@@ -1,4 +1,4 @@
-"""The declared ports of a pod or a service.
+"""The declared ports of a pod or a service, and their panel.
 
 Container ports are informational: a process may listen on other ports as well.
 https://kubernetes.io/docs/concepts/services-networking/service/

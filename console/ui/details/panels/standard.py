@@ -1,4 +1,4 @@
-"""Tabs of a kind's detail page."""
+"""Tabs of a kind's detail page, with the standard panels and those of the kind."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -61,7 +61,7 @@ class SummaryPanel(Panel):
     title: str | Promise = _("Summary")
 
     def html(self, subject: Subject) -> SafeString:
-        row = make_row(subject.kind, subject.cluster, subject.access, subject.entry)
+        row = make_row(subject.kind, subject.access, subject.entry)
         heads = (NameColumn, StatusColumn)
         facts = [
             (cell, cell.template.replace("/cells/", "/values/"))

@@ -1,4 +1,5 @@
-"""The endpoints of a service, with their readiness and pods.
+"""Panels that explain the health of a service by its endpoints, and of a claim by its storage
+class.
 
 https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions
 """

@@ -1,4 +1,4 @@
-"""The pods on a node and their resource requests."""
+"""Panels of a node: its pods with their resource requests, and its capacity."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,8 +20,6 @@ from console.kube.reservations import ReservationTotal, reservations_of
 from console.kube.store import Entry
 from console.kube.usage import UsageHistory
 from console.ui.core.amounts import bytes_text, cores_text, number_text
-from console.ui.core.permissions import Denied, readable
-from console.ui.core.registry import kinds
 from console.ui.core.subject import Subject
 from console.ui.details.panels import Panel
 from console.ui.details.relations.rollout import Bar
@@ -124,15 +122,10 @@ class NodeCapacityPanel(Panel):
 
 
 def _held(subject: Subject) -> ReservationTotal | None:
-    pods, kind = subject.informers.get(PODS), kinds.by_type(PODS)
-    if pods is None or kind is None or not pods.freshness.synced:
+    pods = VisibleType(subject, PODS)
+    if pods.informer is None or pods.readable.namespaces is not None:
         return None
-    try:
-        if readable(kind, subject.access).namespaces is not None:
-            return None
-    except Denied:
-        return None
-    return reservations_of(pods.store).of_node(subject.key.name, None)
+    return reservations_of(pods.informer.store).of_node(subject.key.name, None)
 
 
 def _used(subject: Subject) -> tuple[ResourceUsage | None, UsageHistory, UsageNote | None]:

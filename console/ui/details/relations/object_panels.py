@@ -1,4 +1,6 @@
-"""The objects that an object owns, over several generations."""
+"""Panels with related objects: owned objects over several generations, selected pods,
+references, and users.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -150,15 +152,12 @@ class UsesPanel(Panel):
 
 
 def _group(seeing: VisibleType, named: dict[Key, list[Reference]]) -> ObjectGroup:
-    lines = tuple(
-        seeing.named(key, _note(mentions), required=not all(ref.optional for ref in mentions))
-        for key, mentions in list(named.items())[:MOST]
-    )
-    return ObjectGroup(title_of(seeing.gvr), len(named), lines)
-
-
-def _note(mentions: list[Reference]) -> str:
-    return ", ".join(dict.fromkeys(how_text(ref.how, ref.where) for ref in mentions))
+    lines = []
+    for key, mentions in list(named.items())[:MOST]:
+        note = ", ".join(dict.fromkeys(how_text(ref.how, ref.where) for ref in mentions))
+        required = not all(ref.optional for ref in mentions)
+        lines.append(seeing.named(key, note, required=required))
+    return ObjectGroup(title_of(seeing.gvr), len(named), tuple(lines))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,4 @@
-"""Pod selectors in both directions: the pods that an object selects, and the objects that select a
-pod.
+"""Related objects by owner and by pod selector, in both directions.
 
 Selectors apply only to their own namespace, so only that namespace is searched.
 """

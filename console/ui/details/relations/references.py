@@ -1,14 +1,13 @@
-"""References of an object to other objects, mostly from the cached projection.
+"""References of an object to other objects, mostly from the cached projection, and the reverse
+index.
 
-- `targets_of` and `other_targets` need only the projection, so the reverse index (`referrers`) can cover
-  any number of objects
-  without decoding whole objects.
-- `references` returns more details (kind of reference, place, optional) and may decode one whole
-  object. Both return
-  the same targets, except for a pod's node, for which `console.kube.indexes` has a separate
-  index.
+`targets_of` and `other_targets` need only the projection, so the reverse index (`Referrers`)
+can cover any number of objects without decoding whole objects. `references` returns more
+details (kind of reference, place, optional) and may decode one whole object. Both return the
+same targets, except for a pod's node, for which `console.kube.indexes` has a separate index.
 
-Users write the names: the referenced object may not exist, and may not be visible to the viewer.
+Users write the names: the referenced object may not exist, and may not be visible to the
+viewer.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

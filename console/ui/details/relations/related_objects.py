@@ -1,4 +1,4 @@
-"""The related objects of an object: owners, owned objects, references and selectors, in both
+"""The map of an object: its owners, owned objects, references and selectors, in both
 directions.
 """
 

@@ -1,5 +1,6 @@
-"""Comparison of pod templates, line by line. Users write the templates, so their size is limited
-first.
+"""The revisions of a workload, and the comparison of their pod templates, line by line.
+
+Users write the templates, so their size is limited first.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -29,7 +30,6 @@ from console.ui.editing.diff import WIDEST, DiffLine, diff_lines
 LONGEST = 1500
 #: Labels that identify the revision and are not part of its content.
 _OWN_LABELS = ("pod-template-hash", "controller-revision-hash")
-_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 class TooLong(ValueError):
@@ -43,7 +43,7 @@ def template_lines(template: Mapping[str, Any]) -> list[str]:
     if isinstance(metadata, dict):
         kept["metadata"] = _without_own(metadata)
     try:
-        text = yaml.dump(kept, Dumper=_Dumper, allow_unicode=True, width=WIDEST)
+        text = yaml.dump(kept, Dumper=yaml.CSafeDumper, allow_unicode=True, width=WIDEST)
     except RecursionError as error:
         raise TooLong from error
     lines = text.split("\n")[:-1]

@@ -1,4 +1,4 @@
-"""Progress bars in panels."""
+"""Panels with the progress of a rollout, and the reasons why pods are not ready."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -83,7 +83,9 @@ class RolloutPanel(Panel):
         context = {
             "done": done,
             "desired": item.desired,
-            "bars": () if done else _bars(item),
+            "bars": ()
+            if done
+            else (_bar(_("Up to date"), item.updated, item), _bar(_("Ready"), item.ready, item)),
             "waits": () if done else _waits(subject),
         }
         return render_to_string("ui/relations/rollout.html", context)
@@ -114,11 +116,6 @@ class RolloutCause(CausePanel):
 
 def _is_done(item: Any) -> bool:
     return bool(item.updated >= item.desired and item.ready >= item.desired)
-
-
-def _bars(item: Any) -> tuple[Bar, ...]:
-    counted = ((_("Up to date"), item.updated), (_("Ready"), item.ready))
-    return tuple(_bar(label, count, item) for label, count in counted)
 
 
 def _bar(label: str, count: int, item: Any) -> Bar:

@@ -1,4 +1,6 @@
-"""Descriptions of references between objects."""
+"""The objects of one type that a viewer can see, and how panels display them and references to
+them.
+"""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -17,15 +19,14 @@ from console.kube.indexes import indexes_of
 from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.core.access import Access
 from console.ui.core.kind import ResourceKind
 from console.ui.core.links import list_url
-from console.ui.core.permissions import Denied, Readable, readable
+from console.ui.core.permissions import NOTHING, Readable, visible
 from console.ui.core.registry import kinds
 from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
 from console.ui.core.words import reason_text, translate
-from console.ui.lists.columns.links import LinkTarget, target_url
+from console.ui.lists.columns import LinkTarget, target_url
 
 #: Texts by `Reference.how`.
 HOW: dict[str, str | Promise] = {
@@ -70,7 +71,6 @@ def singular_of(gvr: GVR) -> str | Promise:
 
 #: Maximum objects of a kind in a panel. A link leads to all.
 FIRST = 10
-_NOBODY = Readable(frozenset())
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,13 @@ class VisibleType:
 
     @cached_property
     def readable(self) -> Readable:
-        return _readable(self.gvr, self.kind, self.subject.access)
+        access = self.subject.access
+        if self.kind is not None:
+            return visible(self.kind, access)
+        # All types without a page that are used here are namespaced.
+        return Readable(
+            access.namespaces_where("list", self.gvr), access.names_where("list", self.gvr)
+        )
 
     @cached_property
     def informer(self) -> Informer[Any] | None:
@@ -131,7 +137,7 @@ class VisibleType:
     @property
     def not_listable(self) -> bool:
         """True if the viewer can't list the type in any namespace."""
-        return self.readable == _NOBODY
+        return self.readable == NOTHING
 
     def sees_all(self, namespace: str) -> bool:
         """Return True if the viewer can list all objects of the type in a namespace, or, for "", in
@@ -140,24 +146,21 @@ class VisibleType:
         allowed = self.readable.namespaces
         return allowed is None or namespace in allowed
 
-    def sees(self, key: Key) -> bool:
-        return self.readable.includes(key)
-
     def get(self, key: Key) -> Entry[Any] | None:
         """Return an object, or None if it does not exist or is not visible."""
-        if self.informer is None or not self.sees(key):
+        if self.informer is None or not self.readable.includes(key):
             return None
         return self.informer.store.get(key)
 
     def is_missing(self, key: Key) -> bool:
         """Return True if the viewer could see the object and it does not exist."""
-        return self.informer is not None and self.sees(key) and self.get(key) is None
+        return self.informer is not None and self.readable.includes(key) and self.get(key) is None
 
     def only_visible(self, entries: Iterable[Entry[Any]]) -> list[Entry[Any]]:
         """Return the visible entries."""
         if self.readable.namespaces is None:
             return list(entries)
-        return [entry for entry in entries if self.sees(entry.key)]
+        return [entry for entry in entries if self.readable.includes(entry.key)]
 
     @property
     def all_visible(self) -> list[Entry[Any]]:
@@ -186,7 +189,7 @@ class VisibleType:
         Objects of private kinds are never cached, so their pages report themselves if the object
         does not exist.
         """
-        if self.kind is None or not self.sees(key):
+        if self.kind is None or not self.readable.includes(key):
             return ""
         if not self.kind.private and self.get(key) is None:
             return ""
@@ -237,16 +240,6 @@ class VisibleType:
     def rank(self, entry: Entry[Any]) -> tuple[int, Key]:
         status = self.kind.status(entry) if self.kind is not None else None
         return (status.severity.rank if status else Severity.OK.rank), entry.key
-
-
-def _readable(gvr: GVR, kind: ResourceKind | None, access: Access) -> Readable:
-    if kind is None:
-        # All types without a page that are used here are namespaced.
-        return Readable(access.namespaces_where("list", gvr), access.names_where("list", gvr))
-    try:
-        return readable(kind, access)
-    except Denied:
-        return _NOBODY
 
 
 def _elsewhere(subject: Subject, key: Key) -> str:
