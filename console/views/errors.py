@@ -27,7 +27,7 @@ from console.ui.navigation.page_routes import find_kind
 
 TITLES: dict[int, str | Promise] = {
     400: gettext_lazy("Bad request"),
-    403: gettext_lazy("Not allowed"),
+    403: gettext_lazy("Permission denied"),
     404: gettext_lazy("Not found"),
     409: gettext_lazy("Action not possible right now"),
     422: gettext_lazy("Not accepted"),

@@ -59,7 +59,7 @@ def denied_text(denied: Denied, nouns: str | Promise) -> str:
 
 
 def denied_block(denied: Denied, kind: ResourceKind) -> EmptyState:
-    return EmptyState("denied", _("Not allowed"), denied_text(denied, kind.nouns))
+    return EmptyState("denied", _("Permission denied"), denied_text(denied, kind.nouns))
 
 
 def bad_input_block(spec: ViewSpec) -> EmptyState:
