@@ -85,7 +85,7 @@ async def new(request: ConsoleRequest) -> HttpResponse:
 
 def _grantable_roles(request: ConsoleRequest, access: Access) -> dict[str, ScopedRole]:
     """Return the roles that the viewer may grant: roles without permissions that the viewer does
-    not have. Raise `RolesUnknown`.
+    not have. Raise `RolesNotCached`.
     """
     types = TYPES[PLATFORM.level]
     if not is_allowed(access, "create", types.bindings, PLATFORM) and not administers(

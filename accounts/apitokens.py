@@ -85,7 +85,7 @@ def create_token(
 
 
 def find_token(token: str, now: datetime) -> ValidToken | None:
-    """Return the holder and scope of a valid token, or None. Raise `UsersUnknown`."""
+    """Return the holder and scope of a valid token, or None. Raise `UsersNotCached`."""
     row = NamedToken.objects.filter(digest=digest(token), expires__gt=now).first()
     holder = find_holder(row.user, row.uid, row.credential) if row is not None else None
     if row is None or holder is None:

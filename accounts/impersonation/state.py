@@ -48,7 +48,7 @@ def viewing_content(
 
 
 def viewing_of(content: Mapping[str, Any], viewer: Identity, now: datetime) -> Viewing | None:
-    """Return the session's viewing state, or None if it has none. Raise `UsersUnknown`."""
+    """Return the session's viewing state, or None if it has none. Raise `UsersNotCached`."""
     kept = content.get(VIEWING)
     if not isinstance(kept, dict):
         return None
@@ -64,7 +64,7 @@ def viewing_of(content: Mapping[str, Any], viewer: Identity, now: datetime) -> V
 
 
 def target_of(name: str) -> Identity | None:
-    """Return the identity of a user who may sign in, or None. Raise `UsersUnknown`."""
+    """Return the identity of a user who may sign in, or None. Raise `UsersNotCached`."""
     entry = users().store.get(Key("", name))
     return usable_identity(get_runtime(), entry.projection) if entry is not None else None
 

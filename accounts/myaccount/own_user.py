@@ -35,7 +35,7 @@ def own_name(request: ConsoleRequest) -> str:
 
 
 def own_user(request: ConsoleRequest) -> Entry[User]:
-    """Return the session's user. Raise `UsersUnknown`, or `NotFound` if the user was deleted."""
+    """Return the session's user. Raise `UsersNotCached`, or `NotFound` if the user was deleted."""
     entry: Entry[User] | None = trusted_users().store.get(Key("", own_name(request)))
     if entry is None:
         raise NotFound(404, Message(gettext_noop("the user no longer exists")))

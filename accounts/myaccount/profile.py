@@ -85,7 +85,7 @@ def profile_form(
 
 async def change_profile(request: ConsoleRequest, entry: Entry[User], form: OwnProfileForm) -> bool:
     """Save the profile. On failure, add an error to the form and return False. Raise
-    `UsersUnknown`.
+    `UsersNotCached`.
     """
     if not form.is_valid():
         return False

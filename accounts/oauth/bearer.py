@@ -61,7 +61,7 @@ def bearer_in(request: HttpRequest) -> str | None:
 
 
 async def examine_token(token: str) -> Bearer | None:
-    """Return the token's user and scope, or None if it is invalid. Raise `UsersUnknown` or
+    """Return the token's user and scope, or None if it is invalid. Raise `UsersNotCached` or
     DatabaseError.
     """
     return await sync_to_async(_examine)(token)

@@ -192,7 +192,7 @@ def use_code(
 ) -> Issued | RejectedGrant:
     """Exchange a code for tokens.
 
-    `challenge` is derived from the code verifier, or "" without one. Raise `UsersUnknown`.
+    `challenge` is derived from the code verifier, or "" without one. Raise `UsersNotCached`.
     """
     found = AuthorizationCode.objects.filter(digest=digest(code), client=client.name).first()
     if found is None:
@@ -223,7 +223,7 @@ def use_code(
 def use_refresh(token: str, client: Client, scope: str, now: datetime) -> Issued | RejectedGrant:
     """Exchange a refresh token for new tokens.
 
-    `scope` is "" or a subset of the granted scopes. Raise `UsersUnknown`.
+    `scope` is "" or a subset of the granted scopes. Raise `UsersNotCached`.
     """
     found = _refresh_token(token, client)
     if found is None:

@@ -59,7 +59,7 @@ def holder_of(entry: Entry[User]) -> Holder:
 
 
 def find_holder(name: str, uid: str, credential: str) -> Holder | None:
-    """Return the user of a token, or None if the token is no longer valid. Raise `UsersUnknown`."""
+    """Return the user of a token, or None if the token is no longer valid. Raise `UsersNotCached`."""
     entry = trusted_users().store.get(Key("", name))
     if entry is None or entry.projection.uid != uid or not _keeps_tokens(entry.projection):
         return None

@@ -59,7 +59,7 @@ async def authenticate(
 
     Creates a LoginRecord of type `kind`. Unknown users, disabled users and users without a
     password take as long as a wrong password and count toward the same limits. Raise
-    `UsersUnknown`, `TooBusy` or DatabaseError.
+    `UsersNotCached`, `TooBusy` or DatabaseError.
     """
     attempt = await check_password(request, username, password)
     if attempt.user is not None:

@@ -13,7 +13,7 @@ _OURS = {theirs: ours for ours, theirs in LANGUAGES.items()}
 
 
 def set_user_language(response: HttpResponse, name: str) -> None:
-    """Set the language cookie if the user has a language preference. Raise `UsersUnknown`."""
+    """Set the language cookie if the user has a language preference. Raise `UsersNotCached`."""
     entry = users().store.get(Key("", name))
     spec = (entry.original().get("spec") or {}) if entry is not None else {}
     language = _OURS.get(str(spec.get("lang") or ""))

@@ -40,7 +40,7 @@ class SearchResult(NamedTuple):
 
 def find_users(access: Access, workspace: str, part: str) -> SearchResult:
     """Return users who may sign in and are not members yet, sorted by name. An empty search returns
-    no users. Raise `UsersUnknown`.
+    no users. Raise `UsersNotCached`.
     """
     wanted, by_address = part.strip().casefold()[:LONGEST], access.can("list", USERS)
     if not wanted:

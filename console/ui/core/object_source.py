@@ -90,7 +90,7 @@ def open_source(
     """Open the object source of a kind for at least these namespaces. The objects may not be loaded
     yet.
 
-    `key` is an object that the viewer can see (`check_seen`). It is the only object read if the
+    `key` is an object that the viewer can see (`check_visible`). It is the only object read if the
     viewer can't list the kind, or if `alone` is True. `allowed` contains the visible objects, if
     the caller already has them.
 
