@@ -27,12 +27,10 @@ from accounts.time import now
 from accounts.users.directory import trusted_users, wait_for_version
 from accounts.users.reconciler import FINALIZER
 from accounts.users.states import CHANGED_ANNOTATION, time_text
-from console.audit.trail import AuditUnavailable, record, request_action
+from console.audit.trail import AuditUnavailable
 from console.kube.apply import Manifest
-from console.kube.clients import ObjectClient
 from console.kube.errors import ApiError
-from console.kube.gvr import USERS
-from console.kube.host_runtime import get_runtime
+from console.kube.gvr import USERS, Key
 from console.kube.projections.roles import CREATOR_ANNOTATION
 from console.ui.core.access import Access
 from console.ui.core.clusters import HOST
@@ -44,7 +42,7 @@ from console.ui.forms.forms import ChoiceField, posted
 from console.views import problems
 from console.views.guard import access_of
 from console.views.page import page
-from rbac.builtin import Origin
+from console.views.perform import perform
 from rbac.levels import TYPES, Level, RoleScope
 
 PLATFORM = RoleScope(Level.GLOBAL)
@@ -96,14 +94,8 @@ def _grantable_roles(request: ConsoleRequest, access: Access) -> dict[str, Scope
         entries = informer_of(types.roles).store.snapshot().entries.values()
     except Http404:
         return {}
-    found = [
-        role for role in (ScopedRole(PLATFORM, entry) for entry in entries) if _is_for_people(role)
-    ]
-    return {role.name: role for role in found if _may_give(request, role)}
-
-
-def _is_for_people(role: ScopedRole) -> bool:
-    return role.origin not in (Origin.TEMPLATE, Origin.PROJECTED)
+    found = (ScopedRole(PLATFORM, entry) for entry in entries)
+    return {role.name: role for role in found if role.is_grantable and _may_give(request, role)}
 
 
 def _may_give(request: ConsoleRequest, role: ScopedRole) -> bool:
@@ -119,15 +111,14 @@ async def _create_user(request: ConsoleRequest, access: Access, form: NewUserFor
     `AuditUnavailable`.
     """
     name = form.user_name
-    client: ObjectClient = get_runtime().as_user(access.identity)
+    by_console = not access.can("create", USERS)
     try:
-        if not access.can("create", USERS):
+        if by_console:
             check_holds_no_more(access, name)
-            client = get_runtime().console
-        hashed = await hash_password(form.cleaned_data["password"])
-        async with record(request_action(request, "create", USERS, name=name)) as recording:
-            body = _manifest(form, hashed, access.identity.name)
-            made = await client.create(USERS, body, audit_id=recording.audit_id)
+        body = _manifest(
+            form, await hash_password(form.cleaned_data["password"]), access.identity.name
+        )
+        made = await perform(request, "create", USERS, Key("", name), body, by_console=by_console)
     except ApiError as error:
         problems.add_form_errors(error, form)
         return False

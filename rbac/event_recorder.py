@@ -47,24 +47,33 @@ class Recorder:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         words = "\0".join((meta["uid"], meta["resourceVersion"], reason, message))
         digest = hashlib.sha256(words.encode()).hexdigest()[:16]
-        return {
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"name": f"{meta['name'][:200]}.{digest}", "namespace": CLUSTER_NAMESPACE},
-            "involvedObject": {
-                "apiVersion": about["apiVersion"],
-                "kind": about["kind"],
-                "name": meta["name"],
-                "uid": meta["uid"],
-                "resourceVersion": meta["resourceVersion"],
-            },
-            "type": kind,
-            "reason": reason,
-            "message": message,
-            "source": {"component": self._component},
-            "reportingComponent": self._component,
-            "reportingInstance": self._component,
-            "firstTimestamp": now,
-            "lastTimestamp": now,
-            "count": 1,
+        name = f"{meta['name'][:200]}.{digest}"
+        target = {
+            "apiVersion": about["apiVersion"],
+            "kind": about["kind"],
+            "name": meta["name"],
+            "uid": meta["uid"],
+            "resourceVersion": meta["resourceVersion"],
         }
+        found = event_manifest(name, CLUSTER_NAMESPACE, target, self._component, now)
+        return {**found, "type": kind, "reason": reason, "message": message}
+
+
+def event_manifest(
+    name: str, namespace: str, about: dict[str, Any], component: str, now: str
+) -> dict[str, Any]:
+    """Return the manifest of an event that occurred once, without type, reason and message. `about`
+    is the reference to the object, and `now` a timestamp in the format of Kubernetes.
+    """
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": name, "namespace": namespace},
+        "involvedObject": about,
+        "source": {"component": component},
+        "reportingComponent": component,
+        "reportingInstance": component,
+        "firstTimestamp": now,
+        "lastTimestamp": now,
+        "count": 1,
+    }

@@ -5,9 +5,10 @@ Their rules are used if the cluster has no RoleBases (`workspaces.role_bases`).
 
 from collections.abc import Mapping
 
+from console.kube.apply import Manifest
 from console.kube.gvr import WORKSPACE_ROLES
 from rbac.projection import IAM, RBAC, READS, TENANT
-from workspaces.names import MANAGED, Manifest, workspace_metadata
+from workspaces.names import MANAGED, workspace_metadata
 
 ADMIN, VIEWER, REGULAR, SELF_PROVISIONER = "admin", "viewer", "regular", "self-provisioner"
 OPERATOR = "operator"

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from console.kube.apply import Manifest
 from console.kube.gvr import WORKSPACE_ROLE_BINDINGS, WORKSPACES
 from console.kube.projections.namespace import WORKSPACE_LABEL, Namespace
 from console.kube.projections.roles import (
@@ -13,7 +14,7 @@ from console.kube.projections.tenancy import USER_LABEL
 from rbac.names import member_name
 from rbac.projection import IAM, RBAC
 from workspaces.builtin_roles import ADMIN, workspace_role_name
-from workspaces.names import ISOLATION, MANAGED, Manifest, owner_of, workspace_metadata
+from workspaces.names import ISOLATION, MANAGED, owner_of, workspace_metadata
 
 _FOR_PEOPLE = (ALIAS_ANNOTATION, DESCRIPTION_ANNOTATION, CREATOR_ANNOTATION)
 #: Defaults for containers without resource requests and limits, as in KubeSphere's console. With a

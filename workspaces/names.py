@@ -1,11 +1,8 @@
 """Names and labels of workspace objects: KubeSphere's, and some that only the console uses."""
 
-from typing import Any
-
+from console.kube.apply import Manifest
 from console.kube.gvr import WORKSPACES
 from console.kube.projections.namespace import WORKSPACE_LABEL
-
-Manifest = dict[str, Any]
 
 NAMESPACE_LABEL = "kubesphere.io/namespace"
 #: Finalizer on a template whose projects are kept when the workspace is deleted.

@@ -13,6 +13,7 @@ Guarantees:
 import logging
 from typing import Any, NamedTuple
 
+from console.kube.apply import Manifest
 from console.kube.controller import NotSynced
 from console.kube.factory import UnknownKind
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, ROLE_BASES
@@ -21,7 +22,6 @@ from console.kube.runtime import Runtime
 from console.kube.store import Entry, Store
 from rbac.rules import Rule, Rules, parse_rules, rules_to_json
 from workspaces.builtin_roles import PROJECT_RULES, WORKSPACE_RULES
-from workspaces.names import Manifest
 
 log = logging.getLogger(__name__)
 

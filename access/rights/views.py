@@ -32,7 +32,6 @@ from rbac.memberships import identity_of
 from rbac.names import GLOBAL_BINDING, GLOBAL_ROLE, WORKSPACE_ROLE, source_of
 from rbac.process_clusters import get_authorizer, get_role_levels
 from rbac.rule_descriptions import describe_resource, describe_rules
-from rbac.rules import Rules
 from rbac.subject_rights import Grant
 
 #: Maximum number of rows. A user may have a role in thousands of projects.
@@ -163,7 +162,7 @@ def _link_of(access: Access, grant: Grant) -> AssignedRoleRow:
         grant.namespace,
         _through(grant.subject),
         grant.binding,
-        _means(grant.rules),
+        tuple(describe_rules(grant.rules)),
     )
 
 
@@ -172,10 +171,6 @@ _SOURCES = {
     GLOBAL_ROLE: Level.GLOBAL,
     WORKSPACE_ROLE: Level.WORKSPACE,
 }
-
-
-def _means(rules: Rules) -> tuple[str, ...]:
-    return tuple(describe_rules(rules))
 
 
 def _through(subject: str) -> str:

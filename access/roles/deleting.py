@@ -15,7 +15,7 @@ from access.roles.lookup import (
     role_of,
     visible_holders,
 )
-from access.roles.undo_change import store_undo, without_server_fields
+from access.roles.writing import UndoOffer, store_undo
 from console.kube.cachewait import wait_for_cache
 from console.kube.errors import NotFound
 from console.kube.gvr import GVR, Key
@@ -96,11 +96,9 @@ class DeleteRole(Delete):
         text = _("Deleted %(kind)s %(name)s.") % context.message_values
         if access.cluster.name != HOST:
             return ActionSucceeded(text)
-        what = _("deleted role %(name)s") % {"name": role.name}
-        before = without_server_fields(role.entry.original())
-        place = role.place
-        await store_undo(context.request, what, (place, role.name), gvr, before=before, after=None)
-        return ActionSucceeded(text, list_url(place))
+        offer = UndoOffer(_("deleted role %(name)s") % {"name": role.name}, role.place, role.name)
+        await store_undo(context.request, offer, gvr, role.entry.original(), None)
+        return ActionSucceeded(text, list_url(role.place))
 
     def _found(self, access: Access, gvr: GVR, key: Key) -> ScopedRole:
         """Return the role. Raise `NotFound`."""

@@ -1,10 +1,11 @@
 """Page of a role: its rules, holders, origin, and the corresponding native role."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
-from django.http import HttpResponse, HttpResponseNotModified, QueryDict
+from django.http import HttpResponse, HttpResponseBase, HttpResponseNotModified, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
@@ -34,6 +35,8 @@ from console.ui.core.access import Access
 from console.ui.core.clusters import HOST
 from console.ui.core.kind import segment_of
 from console.ui.core.links import action_url, object_url
+from console.ui.core.menu import MenuEntry
+from console.ui.core.permissions import Denied
 from console.ui.core.registry import kinds
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
@@ -41,7 +44,7 @@ from console.ui.navigation.nav import update_counts
 from console.ui.navigation.page_routes import LivePage, etag_of_page
 from console.views.errors import error_page
 from console.views.guard import access_of
-from console.views.page import page
+from console.views.page import View, page
 from rbac.authorizer import PLATFORM_ADMIN
 from rbac.builtin import Origin
 from rbac.holders import RoleHolder
@@ -100,18 +103,42 @@ def _known_holders(access: Access, found: ScopedRole) -> Sequence["HolderRow"] |
     return list(_holders(access, found)) if known else None
 
 
-@page("GET", follows=LivePage(_types, _look, _look), menu=ROLES_ENTRY)
-async def role(request: ConsoleRequest, level: str, name: str, namespace: str = "") -> HttpResponse:
-    found = find_role(access_of(request), level_of(level), namespace, name)
-    if found is None:
-        return role_not_found(request, name)
+def role_view(
+    *methods: str,
+    verb: str = "",
+    of_bindings: bool = False,
+    follows: LivePage | None = None,
+    menu: MenuEntry | None = None,
+) -> Callable[[View], View]:
+    """Decorate a view of the role that the URL names. The view is called with the role if the user
+    may read the role, and may `verb` the role or, with `of_bindings`, the bindings in its scope.
+    """
+
+    def decorate(view: View) -> View:
+        @page(*methods, follows=follows, menu=menu)
+        @wraps(view)
+        async def guarded(
+            request: ConsoleRequest, level: str, name: str, namespace: str = ""
+        ) -> HttpResponseBase:
+            access = access_of(request)
+            found = find_role(access, level_of(level), namespace, name)
+            if found is None:
+                text = _("Role %(name)s not found.") % {"name": escape_invisible(name)}
+                return error_page(request, 404, text)
+            types = TYPES[found.place.level]
+            gvr, named = (types.bindings, "") if of_bindings else (types.roles, name)
+            if verb and not is_allowed(access, verb, gvr, found.place, named):
+                raise Denied(verb, gvr, namespace)
+            return await view(request, found)
+
+        return guarded
+
+    return decorate
+
+
+@role_view("GET", follows=LivePage(_types, _look, _look), menu=ROLES_ENTRY)
+async def role(request: ConsoleRequest, found: ScopedRole) -> HttpResponse:
     return await role_page(request, found)
-
-
-def role_not_found(request: ConsoleRequest, name: str) -> HttpResponse:
-    return error_page(
-        request, 404, _("Role %(name)s not found.") % {"name": escape_invisible(name)}
-    )
 
 
 async def role_page(
@@ -149,7 +176,7 @@ async def role_page(
         "holders": lines[:MOST] if lines is not None else None,
         "more": max(0, len(lines or ()) - MOST),
         "may_grant": lines is not None
-        and origin not in (Origin.TEMPLATE, Origin.PROJECTED)
+        and found.is_grantable
         and is_allowed(access, "create", bindings, found.place),
         "subjects": [("User", SUBJECTS["User"]), ("Group", SUBJECTS["Group"])],
         "given": given or {},

@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from access.roles.detail import role_not_found
+from access.roles.detail import role_view
 from access.roles.forms import MAX_ID, RoleForm, further_text
 from access.roles.labels import KINDS
 from access.roles.lookup import (
@@ -27,9 +27,8 @@ from access.roles.lookup import (
     role_url,
 )
 from access.roles.tree import permission_tree, titles
-from access.roles.undo_change import store_undo, without_server_fields
-from access.roles.writing import Escalation, Manifest, require_held, write
-from console.kube.clients import ObjectClient
+from access.roles.writing import Escalation, UndoOffer, require_held, write
+from console.kube.apply import Manifest
 from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import Key
 from console.kube.host_runtime import get_runtime
@@ -79,22 +78,15 @@ async def new(request: ConsoleRequest, level: str) -> HttpResponse:
     return _page(request, place, known, form)
 
 
-@page("GET", "POST")
-async def edit(request: ConsoleRequest, level: str, name: str, namespace: str = "") -> HttpResponse:
-    access = access_of(request)
-    found = find_role(access, level_of(level), namespace, name)
-    if found is None:
-        return role_not_found(request, name)
-    gvr = TYPES[found.place.level].roles
-    if not is_allowed(access, "update", gvr, found.place, name):
-        raise Denied("update", gvr, namespace)
+@role_view("GET", "POST", verb="update")
+async def edit(request: ConsoleRequest, found: ScopedRole) -> HttpResponse:
     if found.origin is not Origin.OWN:
         text = _("Only custom roles can be edited. Copy this role and edit the copy.")
         return error_page(request, 403, text)
     known = templates_for(get_runtime(), found.place)
     form = RoleForm(posted(request), known, _content(found, known))
     if _is_complete(request, form) and await _save(request, found, form):
-        words = {"kind": KINDS[found.place.level], "name": name}
+        words = {"kind": KINDS[found.place.level], "name": found.name}
         return success_redirect(request, _("Saved %(kind)s %(name)s.") % words, found.url)
     return _page(request, found.place, known, form, role=found)
 
@@ -173,22 +165,14 @@ async def _create(request: ConsoleRequest, place: RoleScope, form: RoleForm) -> 
         },
         "rules": rules_to_json(form.rules),
     }
-
-    async def do(client: ObjectClient, audit_id: str) -> Manifest:
-        return await client.create(types.roles, body, namespace=place.namespace, audit_id=audit_id)
-
+    offer = UndoOffer(_("created role %(name)s") % {"name": name}, place, name)
     try:
         require_held(request, place, name, form.rules)
-        made = await write(request, "create", types.roles, place, name, do)
-    except Escalation as error:
-        form.add_error("template", _beyond(error))
+        await write(request, types.roles, place, None, body, undo=offer)
     except Conflict:
         form.add_error("name", _("A role with this name already exists."))
-    except ApiError as error:
-        problems.add_form_errors(error, form)
-    else:
-        what = _("created role %(name)s") % {"name": name}
-        await store_undo(request, what, (place, name), types.roles, before=None, after=made)
+    except (ApiError, Escalation) as error:
+        _add_error(form, error)
     return not form.errors
 
 
@@ -196,37 +180,23 @@ async def _save(request: ConsoleRequest, found: ScopedRole, form: RoleForm) -> b
     """Save the role and return True on success. Otherwise, add the error to the form. Raise
     `Denied`, `AuditUnavailable`.
     """
-    place, gvr = found.place, TYPES[found.place.level].roles
-    before = found.entry.original()
+    place, before = found.place, found.entry.original()
+    before = {**before, "rules": before.get("rules") or []}
     uid, version = _seen_version(request, found)
     body = _changed(before, form, uid, version)
-
-    async def do(client: ObjectClient, audit_id: str) -> Manifest:
-        return await client.replace(
-            gvr, body, namespace=place.namespace, name=found.name, audit_id=audit_id
-        )
-
+    offer = UndoOffer(_("changed role %(name)s") % {"name": found.name}, place, found.name)
+    # The cached role may be older than the one that the user saw.
+    undo = offer if before["metadata"]["resourceVersion"] == version else None
     try:
         if form.rules != found.rules:
             require_held(request, place, found.name, form.rules)
-        saved = await write(request, "update", gvr, place, found.name, do)
-    except Escalation as error:
-        form.add_error("template", _beyond(error))
+        await write(request, TYPES[place.level].roles, place, before, body, undo=undo)
     except Conflict:
         form.status = 409
         form.add_error(None, _("Another user changed this role after you opened it."))
-    except ApiError as error:
-        problems.add_form_errors(error, form)
-    else:
-        what = _("changed role %(name)s") % {"name": found.name}
-        if before["metadata"]["resourceVersion"] == version:
-            role = (place, found.name)
-            await store_undo(request, what, role, gvr, before=_kept(before), after=saved)
+    except (ApiError, Escalation) as error:
+        _add_error(form, error)
     return not form.errors
-
-
-def _kept(before: Manifest) -> Manifest:
-    return {**without_server_fields(before), "rules": before.get("rules") or []}
 
 
 def _changed(before: Manifest, form: RoleForm, uid: str, version: str) -> Manifest:
@@ -255,13 +225,16 @@ def _annotations(form: RoleForm) -> dict[str, str]:
     }
 
 
-def _beyond(error: Escalation) -> str:
+def _add_error(form: RoleForm, error: ApiError | Escalation) -> None:
+    if isinstance(error, ApiError):
+        problems.add_form_errors(error, form)
+        return
     rights = "; ".join(describe_rule(rule) for rule in error.beyond[:MOST])
     left = len(error.beyond) - MOST
     text = _("You cannot grant permissions that you don't have: %(rights)s.")
     if left > 0:
         rights = _("%(things)s and %(left)s more") % {"things": rights, "left": left}
-    return text % {"rights": escape_invisible(rights)}
+    form.add_error("template", text % {"rights": escape_invisible(rights)})
 
 
 def _page(

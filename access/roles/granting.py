@@ -7,20 +7,12 @@ from typing import Any
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
-from access.roles.detail import is_manager_binding, role_not_found, role_page
+from access.roles.detail import is_manager_binding, role_page, role_view
 from access.roles.editing import MOST
-from access.roles.lookup import (
-    ScopedRole,
-    find_role,
-    informer_of,
-    is_allowed,
-    level_of,
-    visible_holders,
-)
-from access.roles.undo_change import store_undo, without_server_fields
-from access.roles.writing import Escalation, Manifest, require_bindable, write
+from access.roles.lookup import ScopedRole, informer_of, is_allowed, visible_holders
+from access.roles.writing import Escalation, UndoOffer, require_bindable, write
 from accounts.users.directory import users
-from console.kube.clients import ObjectClient
+from console.kube.apply import Manifest
 from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import GVR, ROLE_BINDINGS, USERS, Key
 from console.kube.host_runtime import get_runtime
@@ -28,14 +20,13 @@ from console.kube.identity import Identity, InvalidIdentity
 from console.kube.indexes import indexes_of
 from console.kube.names import is_dotted_name, is_label_name
 from console.kube.projections.namespace import WORKSPACE_LABEL
-from console.ui.core.permissions import Denied, Refused
+from console.ui.core.permissions import Refused
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
 from console.views import problems
 from console.views.guard import access_of
-from console.views.page import page, success_redirect
+from console.views.page import success_redirect
 from rbac.authorizer import PLATFORM_ADMIN, is_usable
-from rbac.builtin import Origin
 from rbac.holders import RoleHolder, holders
 from rbac.levels import NATIVE, TYPES, Level, RoleScope, subjects_of
 from rbac.names import department_name, member_name
@@ -47,23 +38,88 @@ USER_REF, GROUP_REF = "iam.kubesphere.io/user-ref", "iam.kubesphere.io/group-ref
 _LONGEST_NAME = 202
 
 
-@page("POST")
-async def grant(
-    request: ConsoleRequest, level: str, name: str, namespace: str = ""
-) -> HttpResponse:
+class InvalidSubject(Refused):
+    """The role cannot be granted to this subject."""
+
+    page_code = 400
+
+
+@role_view("POST", verb="create", of_bindings=True)
+async def grant(request: ConsoleRequest, found: ScopedRole) -> HttpResponse:
     """Grant the role. POST parameters: `kind` (User or Group) and `subject` (the name)."""
-    access = access_of(request)
-    found = find_role(access, level_of(level), namespace, name)
-    if found is None:
-        return role_not_found(request, name)
-    bindings = TYPES[found.place.level].bindings
-    if not is_allowed(access, "create", bindings, found.place):
-        raise Denied("create", bindings, namespace)
     kind, subject = request.POST.get("kind", ""), request.POST.get("subject", "").strip()
-    problem = _problem(request, found, kind, subject)
-    status = 400
-    other = _other_role(found.place, kind, subject, name)
-    if not problem and other:
+    words = {"name": subject, "role": found.name}
+    try:
+        _check_subject(request, found, kind, subject)
+        await bind(request, found, kind, subject)
+    except Refused as error:
+        problem, status = str(error), error.page_code
+    except Escalation as error:
+        rights = "; ".join(describe_rule(rule) for rule in error.beyond[:MOST])
+        text = _(
+            "You cannot grant permissions that you don't have. This role also includes: %(rights)s."
+        )
+        problem, status = text % {"rights": rights}, 403
+    except Conflict:
+        problem, status = _("%(name)s already has this role.") % words, 409
+    except ApiError as error:
+        problem, status = problems.error_text(error), error.page_code
+    else:
+        text = _("%(name)s now has the role %(role)s.") % words
+        return success_redirect(request, text, found.url)
+    given = {"kind": kind, "subject": escape_invisible(subject)}
+    return await role_page(request, found, error=problem, given=given, status=status)
+
+
+@role_view("POST", verb="list", of_bindings=True)
+async def revoke(request: ConsoleRequest, found: ScopedRole) -> HttpResponse:
+    """Revoke the role. POST parameters as on the page: `binding`, `where` (its namespace) and
+    `subject`.
+    """
+    wanted = tuple(request.POST.get(field, "") for field in ("where", "binding", "subject"))
+    all_of_them = list(visible_holders(access_of(request), found))
+    holding = next(
+        (one for one in all_of_them if (one.namespace, one.binding, one.subject) == wanted), None
+    )
+    if holding is None:
+        raise Refused(_("This role assignment no longer exists. Reload the page."))
+    _check_removable(found, holding, all_of_them)
+    await _unbind(request, found, holding)
+    words = {"name": holding.name, "role": found.name}
+    return success_redirect(
+        request, _("%(name)s no longer has the role %(role)s.") % words, found.url
+    )
+
+
+def _check_subject(request: ConsoleRequest, found: ScopedRole, kind: str, subject: str) -> None:
+    """Raise `Refused` if the role cannot be granted to the subject."""
+    if not found.is_grantable:
+        raise InvalidSubject(
+            _("Templates and derived roles cannot be assigned. Assign the original role instead.")
+        )
+    if kind not in ("User", "Group"):
+        raise InvalidSubject(_("Choose a user or a group."))
+    try:
+        Identity("anybody", (subject,)) if kind == "Group" else Identity(subject)
+    except InvalidIdentity:
+        raise InvalidSubject(_("The name is empty or reserved by Kubernetes.")) from None
+    access, words = access_of(request), {"name": escape_invisible(subject)}
+    # The existence of users is not revealed to viewers who may not list users.
+    if kind == "User" and access.can("list", USERS):
+        entry = users().store.get(Key("", subject))
+        if entry is None:
+            raise InvalidSubject(_("User %(name)s not found.") % words)
+        if not is_usable(entry.projection):
+            raise InvalidSubject(_("User %(name)s is disabled.") % words)
+    if found.place.level is not Level.WORKSPACE:
+        return
+    # Each subject has only one role in a workspace.
+    bindings = TYPES[Level.WORKSPACE].bindings
+    index = indexes_of(informer_of(bindings).store).by_label
+    for other in index.get(f"{WORKSPACE_LABEL}={found.place.workspace}"):
+        role = other.projection.role
+        if role == found.name or f"{kind} {subject}" not in subjects_of(other.projection):
+            continue
         text = _(
             "%(name)s already has a role in this workspace. Change the role on the Members page "
             "of the workspace."
@@ -73,95 +129,7 @@ async def grant(
                 "%(name)s already has the role %(role)s in this workspace. Change the role on the "
                 "Members page of the workspace."
             )
-        problem, status = (
-            text % {"name": escape_invisible(subject), "role": escape_invisible(other)},
-            409,
-        )
-    if not problem:
-        try:
-            await bind(request, found, kind, subject)
-            words = {"name": subject, "role": name}
-            return success_redirect(
-                request, _("%(name)s now has the role %(role)s.") % words, found.url
-            )
-        except Escalation as error:
-            rights = "; ".join(describe_rule(rule) for rule in error.beyond[:MOST])
-            text = _(
-                "You cannot grant permissions that you don't have. This role also includes: "
-                "%(rights)s."
-            )
-            problem, status = text % {"rights": rights}, 403
-        except Conflict:
-            problem, status = _("%(name)s already has this role.") % {"name": subject}, 409
-        except ApiError as error:
-            problem, status = problems.error_text(error), error.page_code
-    given = {"kind": kind, "subject": escape_invisible(subject)}
-    return await role_page(request, found, error=problem, given=given, status=status)
-
-
-@page("POST")
-async def revoke(
-    request: ConsoleRequest, level: str, name: str, namespace: str = ""
-) -> HttpResponse:
-    """Revoke the role. POST parameters as on the page: `binding`, `where` (its namespace) and
-    `subject`.
-    """
-    access = access_of(request)
-    found = find_role(access, level_of(level), namespace, name)
-    if found is None:
-        return role_not_found(request, name)
-    bindings = TYPES[found.place.level].bindings
-    if not is_allowed(access, "list", bindings, found.place):
-        raise Denied("list", bindings, namespace)
-    wanted = tuple(request.POST.get(field, "") for field in ("where", "binding", "subject"))
-    all_of_them = list(visible_holders(access, found))
-    holding = next(
-        (one for one in all_of_them if (one.namespace, one.binding, one.subject) == wanted), None
-    )
-    if holding is None:
-        raise Refused(_("This role assignment no longer exists. Reload the page."))
-    _check_removable(found, holding, all_of_them)
-    await _unbind(request, found, holding)
-    words = {"name": holding.name, "role": name}
-    return success_redirect(
-        request, _("%(name)s no longer has the role %(role)s.") % words, found.url
-    )
-
-
-def _problem(request: ConsoleRequest, found: ScopedRole, kind: str, subject: str) -> str:
-    if found.origin in (Origin.TEMPLATE, Origin.PROJECTED):
-        return _(
-            "Templates and derived roles cannot be assigned. Assign the original role instead."
-        )
-    if kind not in ("User", "Group"):
-        return _("Choose a user or a group.")
-    try:
-        Identity("anybody", (subject,)) if kind == "Group" else Identity(subject)
-    except InvalidIdentity:
-        return _("The name is empty or reserved by Kubernetes.")
-    # The existence of users is not revealed to viewers who may not list users.
-    if kind == "User" and access_of(request).can("list", USERS):
-        entry = users().store.get(Key("", subject))
-        if entry is None:
-            return _("User %(name)s not found.") % {"name": escape_invisible(subject)}
-        if not is_usable(entry.projection):
-            return _("User %(name)s is disabled.") % {"name": escape_invisible(subject)}
-    return ""
-
-
-def _other_role(place: RoleScope, kind: str, subject: str, role: str) -> str:
-    """Return the role that the subject already has in the workspace, or "". Each subject has only
-    one role in a workspace.
-    """
-    if place.level is not Level.WORKSPACE:
-        return ""
-    store = informer_of(TYPES[place.level].bindings).store
-    found = (
-        entry.projection.role
-        for entry in indexes_of(store).by_label.get(f"{WORKSPACE_LABEL}={place.workspace}")
-        if f"{kind} {subject}" in subjects_of(entry.projection) and entry.projection.role != role
-    )
-    return next(found, "")
+        raise Refused(text % {**words, "role": escape_invisible(role)})
 
 
 async def bind(
@@ -173,9 +141,11 @@ async def bind(
     permission. Raise `Escalation`, `Denied`, `ApiError`, `AuditUnavailable`.
     """
     place, types = found.place, TYPES[found.place.level]
-    if any(one.subject == f"{kind} {subject}" and one.source is None and not _is_project_only(one, place)
-           for one in holders(get_runtime(), place, found.name)):  # fmt: skip
-        raise Conflict(409, "already bound")
+    for one in holders(get_runtime(), place, found.name):
+        # A cluster role may also be held in single projects.
+        project_only = place.level is Level.CLUSTER and one.namespace
+        if one.subject == f"{kind} {subject}" and one.source is None and not project_only:
+            raise Conflict(409, "already bound")
     require_bindable(request, place, found.name, found.rules)
     group = RBAC if place.level in NATIVE else types.roles.group
     body: Manifest = {
@@ -189,21 +159,9 @@ async def bind(
         "roleRef": {"apiGroup": group, "kind": types.role_kind, "name": found.name},
         "subjects": [{"apiGroup": RBAC, "kind": kind, "name": subject}],
     }
-
-    async def do(client: ObjectClient, audit_id: str) -> Manifest:
-        return await client.create(
-            types.bindings, body, namespace=place.namespace, audit_id=audit_id
-        )
-
-    name = body["metadata"]["name"]
-    made = await write(request, "create", types.bindings, place, name, do, decided=first)
     what = _("assigned role %(role)s to %(name)s") % {"role": found.name, "name": subject}
-    await store_undo(request, what, (place, found.name), types.bindings, before=None, after=made)
-
-
-def _is_project_only(one: RoleHolder, place: RoleScope) -> bool:
-    """Return True if the cluster role is held in a single project only."""
-    return place.level is Level.CLUSTER and bool(one.namespace)
+    offer = UndoOffer(what, place, found.name)
+    await write(request, types.bindings, place, None, body, undo=offer, decided=first)
 
 
 def _name_of_binding(place: RoleScope, kind: str, subject: str, role: str) -> str:
@@ -273,29 +231,9 @@ async def _unbind(request: ConsoleRequest, found: ScopedRole, holding: RoleHolde
         return
     before = entry.original()
     others = [one for one in before.get("subjects") or [] if not _is(one, holding)]
-    meta = before["metadata"]
-
-    async def do(client: ObjectClient, audit_id: str) -> Manifest | None:
-        if others:
-            body = {**before, "subjects": others}
-            return await client.replace(
-                gvr, body, namespace=holding.namespace, name=holding.binding, audit_id=audit_id
-            )
-        await client.delete(
-            gvr,
-            namespace=holding.namespace,
-            name=holding.binding,
-            uid=meta["uid"],
-            resource_version=meta["resourceVersion"],
-            audit_id=audit_id,
-        )
-        return None
-
-    verb = "update" if others else "delete"
-    after = await write(request, verb, gvr, place, holding.binding, do)
+    after = {**before, "subjects": others} if others else None
     what = _("removed role %(role)s from %(name)s") % {"role": found.name, "name": holding.name}
-    role = (found.place, found.name)
-    await store_undo(request, what, role, gvr, before=without_server_fields(before), after=after)
+    await write(request, gvr, place, before, after, undo=UndoOffer(what, found.place, found.name))
 
 
 def _is(subject: Any, holding: RoleHolder) -> bool:

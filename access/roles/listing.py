@@ -164,7 +164,7 @@ async def _shown(
         "place": place,
         "lines": lines[:MOST],
         "more": max(0, len(lines) - MOST),
-        "everything": _shows_everything(request.GET),
+        "everything": bool(request.GET.get("all")),
         "url": _address(request, place),
         "undo": await undo_description(request, place, ""),
         "etag": etag,
@@ -183,13 +183,9 @@ def _address(request: ConsoleRequest, place: RoleScope) -> str:
     return f"{request.path}?{params.urlencode()}" if params else request.path
 
 
-def _shows_everything(params: QueryDict) -> bool:
-    return bool(params.get("all"))
-
-
 def _sorted_lines(access: Access, place: RoleScope, params: QueryDict) -> list[RoleRow]:
     """Return the rows. Raise `Denied`, `RolesNotCached`."""
-    found = _lines(access, place, _shows_everything(params))
+    found = _lines(access, place, everything=bool(params.get("all")))
     return sorted(found, key=lambda line: (line.place, line.name))
 
 

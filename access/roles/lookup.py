@@ -72,6 +72,11 @@ class ScopedRole:
         )
 
     @property
+    def is_grantable(self) -> bool:
+        """False for templates and for roles that the controllers derive from other roles."""
+        return self.origin not in (Origin.TEMPLATE, Origin.PROJECTED)
+
+    @property
     def url(self) -> str:
         return role_url(self.place, self.name)
 

@@ -8,26 +8,39 @@ Guarantees:
 - The next page shows the result.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from access.roles.lookup import informer_of, is_allowed_by_role, is_allowed_natively
-from console.audit.trail import record, request_action
-from console.kube.cachewait import wait_for_cache
-from console.kube.clients import ObjectClient
+import msgspec
+
+from access.roles.lookup import is_allowed_by_role, is_allowed_natively
+from accounts.time import now
+from console.kube.apply import Manifest
 from console.kube.gvr import GVR, Key
-from console.kube.host_runtime import get_runtime
 from console.ui.core.permissions import Denied
 from console.ui.core.requests import ConsoleRequest
 from console.views.guard import access_of
+from console.views.perform import perform
 from rbac.authorizer import PLATFORM_ADMIN
 from rbac.escalation_check import uncovered
 from rbac.levels import NATIVE, TYPES, Level, RoleScope
 from rbac.process_clusters import get_role_levels
 from rbac.rules import Rule, Rules
 
-Manifest = dict[str, Any]
-Write = Callable[[ObjectClient, str], Awaitable[Manifest | None]]
+UNDO = "undo_role"
+#: Maximum size in bytes of a manifest in the session.
+MAX_BODY = 64 * 1024
+#: References to other objects. They are removed when the object is recreated, because the other
+#: objects may no longer exist.
+TIES = ("ownerReferences", "finalizers")
+
+
+class UndoOffer(NamedTuple):
+    """The offer to undo a change, described by `text`, on the page of a role."""
+
+    text: str
+    place: RoleScope
+    role: str
 
 
 class Escalation(Exception):
@@ -71,29 +84,71 @@ def require_bindable(request: ConsoleRequest, place: RoleScope, role: str, rules
 
 async def write(
     request: ConsoleRequest,
-    verb: str,
     gvr: GVR,
     place: RoleScope,
-    name: str,
-    do: Write,
+    before: Manifest | None,
+    after: Manifest | None,
     *,
+    undo: UndoOffer | None = None,
     decided: bool = False,
-) -> Manifest | None:
-    """Run a write operation and return the object after it, or None if it was deleted.
+) -> None:
+    """Create `after` if `before` is None, delete `before` if `after` is None, or replace the
+    object. A delete applies only to the uid and version in `before`, and a replace to those in
+    `after`.
 
-    `do` is called with the client and the audit ID and returns the same value. Set `decided` if
-    the permission was established through another type. Raise `Denied`, `ApiError`,
-    `AuditUnavailable`.
+    `place` is the scope in which the permission is required. Set `decided` if the permission was
+    established through another type. With `undo`, offer to undo the change. Raise `Denied`,
+    `ApiError`, `AuditUnavailable`.
     """
-    access, named = access_of(request), name if verb != "create" else ""
-    client: ObjectClient = get_runtime().console
-    if is_allowed_natively(access, verb, gvr, place, named):
-        client = get_runtime().as_user(access.identity)
-    elif not decided and not is_allowed_by_role(access, verb, gvr, place, named):
+    verb = "create" if before is None else "delete" if after is None else "update"
+    meta = (after or before or {})["metadata"]
+    key = Key(place.namespace, meta["name"])
+    access, named = access_of(request), "" if before is None else key.name
+    by_console = not is_allowed_natively(access, verb, gvr, place, named)
+    if by_console and not decided and not is_allowed_by_role(access, verb, gvr, place, named):
         raise Denied(verb, gvr, place.namespace)
-    action = request_action(request, verb, gvr, namespace=place.namespace, name=name)
-    async with record(action) as recording:
-        written = await do(client, recording.audit_id)
-    version = written["metadata"]["resourceVersion"] if written else ""
-    await wait_for_cache(informer_of(gvr), Key(place.namespace, name), version)
-    return written
+    seen = {} if after else {"uid": meta["uid"], "resource_version": meta["resourceVersion"]}
+    written = await perform(
+        request, verb, gvr, key, after, by_console=by_console, wait=True, **seen
+    )
+    if undo is not None:
+        await store_undo(request, undo, gvr, before, written if after else None)
+
+
+async def store_undo(
+    request: ConsoleRequest,
+    offer: UndoOffer,
+    gvr: GVR,
+    before: Manifest | None,
+    after: Manifest | None,
+) -> None:
+    """Store a change in the session so that it can be undone. `before` and `after` are the object
+    or None if it did not exist.
+    """
+    before = _without_server_fields(before) if before else None
+    body = before or after or {}
+    if len(msgspec.json.encode(body)) > MAX_BODY:
+        await request.session.apop(UNDO, None)
+        return
+    await request.session.aset(
+        UNDO,
+        {
+            "text": offer.text,
+            "place": [*offer.place],
+            "role": offer.role,
+            "gvr": [gvr.group, gvr.version, gvr.resource],
+            "before": before,
+            "uid": after["metadata"]["uid"] if after else "",
+            "version": after["metadata"]["resourceVersion"] if after else "",
+            "name": body["metadata"]["name"],
+            "namespace": body["metadata"].get("namespace", ""),
+            "at": now().timestamp(),
+        },
+    )
+
+
+def _without_server_fields(manifest: Manifest) -> Manifest:
+    """Return the manifest without the metadata that the server adds."""
+    kept = ("name", "namespace", "labels", "annotations", *TIES)
+    meta = {field: value for field, value in manifest["metadata"].items() if field in kept}
+    return {**manifest, "metadata": meta}

@@ -5,12 +5,12 @@ writing.
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from decimal import Decimal
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from django.test import AsyncRequestFactory
 
+from console.audit.trail import AuditAction, AuditEntry
 from console.kube.errors import Conflict
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -31,12 +31,12 @@ from console.kube.gvr import (
     WORKSPACES,
     Key,
 )
-from console.kube.host_runtime import get_runtime
 from console.kube.identity import Identity
 from console.ui.core.actions import ActionContext
 from console.ui.core.clusters import clusters
 from console.ui.core.permissions import Denied, Protected, Refused
 from console.ui.core.registry import kinds
+from console.ui.core.requests import ConsoleRequest
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.informers import take_away
 from tests.rbac.objects import (
@@ -72,14 +72,15 @@ from workspaces.services.actor import Actor, ConcurrentChange
 READ, QUOTA = "get list watch", "quota.kubesphere.io"
 
 
-class Unrecorded(Actor):
-    """Actor that writes no audit records."""
+@asynccontextmanager
+async def unrecorded(action: AuditAction) -> AsyncIterator[AuditEntry]:
+    yield AuditEntry("")
 
-    @asynccontextmanager
-    async def as_console(
-        self, verb: str, gvr: GVR, name: str, *, namespace: str = ""
-    ) -> AsyncIterator[tuple[Any, Any]]:
-        yield get_runtime().console, SimpleNamespace(audit_id="")
+
+@pytest.fixture(autouse=True)
+def no_audit_trail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write no audit records."""
+    monkeypatch.setattr("console.views.perform.record", unrecorded)
 
 
 def department(name: str, parent: str = "") -> Manifest:
@@ -164,7 +165,7 @@ def runtime() -> Iterator[TenantRuntime]:
 def acting(name: str, workspace: str = "acme") -> Actor:
     access = clusters.host.access_for(Identity(name))
     assert access is not None
-    return Unrecorded(AsyncRequestFactory().get("/"), access, workspace)
+    return Actor(cast(ConsoleRequest, AsyncRequestFactory().get("/")), access, workspace)
 
 
 def version(department: str) -> str:

@@ -3,6 +3,7 @@
 import logging
 from typing import Any
 
+from console.kube.apply import Manifest
 from console.kube.errors import Invalid
 from console.kube.gvr import (
     GROUP_BINDINGS,
@@ -29,7 +30,7 @@ from console.kube.store import Entry
 from rbac.apply import apply_state
 from rbac.event_recorder import Recorder
 from workspaces.controllers.kubesphere_lease import KubeSphereDetector
-from workspaces.names import MANAGED, OLD_FINALIZERS, Manifest
+from workspaces.names import MANAGED, OLD_FINALIZERS
 from workspaces.role_bases import RoleBases
 
 log = logging.getLogger(__name__)

@@ -4,6 +4,7 @@ deletion.
 
 from typing import Any
 
+from console.kube.apply import Manifest
 from console.kube.controller import Result
 from console.kube.gvr import (
     LIMIT_RANGES,
@@ -35,7 +36,6 @@ from workspaces.names import (
     NAMESPACE_LABEL,
     SHARE,
     SYSTEM_WORKSPACE,
-    Manifest,
     owner_of,
 )
 

@@ -9,10 +9,12 @@ import logging
 import re
 from datetime import UTC
 
+from console.kube.apply import Manifest
 from console.kube.errors import ApiError, Conflict, Forbidden
 from console.kube.gvr import EVENTS, RESOURCE_QUOTAS
 from console.kube.runtime import Runtime
-from workspaces.names import SHARE, Manifest
+from rbac.event_recorder import WARNING, event_manifest
+from workspaces.names import SHARE
 from workspaces.refused_requests import QUOTA_EXCEEDED, quota_error_part
 
 log = logging.getLogger(__name__)
@@ -61,23 +63,11 @@ class QuotaEventRecorder:
     def _event(self, project: str, words: str) -> Manifest:
         now = self._runtime.clock.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         digest = hashlib.sha256(f"{now}\0{words}".encode()).hexdigest()[:16]
-        return {
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"name": f"{SHARE}.{digest}", "namespace": project},
-            "involvedObject": {
-                "apiVersion": RESOURCE_QUOTAS.group_version,
-                "kind": "ResourceQuota",
-                "name": SHARE,
-                "namespace": project,
-            },
-            "type": "Warning",
-            "reason": QUOTA_EXCEEDED,
-            "message": words,
-            "source": {"component": COMPONENT},
-            "reportingComponent": COMPONENT,
-            "reportingInstance": COMPONENT,
-            "firstTimestamp": now,
-            "lastTimestamp": now,
-            "count": 1,
+        share = {
+            "apiVersion": RESOURCE_QUOTAS.group_version,
+            "kind": "ResourceQuota",
+            "name": SHARE,
+            "namespace": project,
         }
+        found = event_manifest(f"{SHARE}.{digest}", project, share, COMPONENT, now)
+        return {**found, "type": WARNING, "reason": QUOTA_EXCEEDED, "message": words}

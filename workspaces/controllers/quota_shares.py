@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 from weakref import WeakValueDictionary
 
+from console.kube.apply import Manifest
 from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import NAMESPACES, RESOURCE_QUOTAS, WORKSPACE_QUOTAS
 from console.kube.projections.namespace import Namespace
@@ -13,7 +14,7 @@ from console.kube.projections.tenancy import Workspace
 from console.kube.store import Entry, is_older
 from workspaces.controllers.cached_objects import WorkspaceCache
 from workspaces.controllers.refused_pods import RefusedRequests
-from workspaces.names import MANAGED, SHARE, Manifest, owner_of
+from workspaces.names import MANAGED, SHARE, owner_of
 from workspaces.quantities import Amounts, lowest, parse_amounts
 from workspaces.quota_allocation import ZERO, QuotaShare, RefusedNeed, allocate, quantity_text
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from console.kube.apply import Manifest
 from console.kube.controller import Result
 from console.kube.errors import NotFound
 from console.kube.gvr import (
@@ -25,7 +26,6 @@ from workspaces.names import (
     MANAGED,
     SYSTEM_WORKSPACE,
     TEMPLATE_FINALIZER,
-    Manifest,
 )
 
 #: Seconds until the next check of objects that other controllers must delete first.

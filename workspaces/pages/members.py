@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpResponse
+from django.http import Http404
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -12,19 +12,9 @@ from accounts.admin.views import user_url
 from accounts.users.directory import users
 from console.kube.gvr import GROUP_BINDINGS, GROUPS, USERS, Key
 from console.ui.core.menu import MenuEntry
-from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
 from console.ui.forms.forms import posted
-from console.views.page import page, success_redirect
-from workspaces.pages.base import (
-    VisibleWorkspace,
-    WorkspacePage,
-    complete,
-    form_page,
-    live_page,
-    open_workspace,
-    render_live_page,
-)
+from workspaces.pages.base import VisibleWorkspace, WorkspacePage
 from workspaces.pages.forms import (
     DepartmentForm,
     MemberForm,
@@ -32,6 +22,7 @@ from workspaces.pages.forms import (
     RoleForm,
     WorkspaceForm,
 )
+from workspaces.pages.views import FormPage, Live, form_view, live_view
 from workspaces.rights import DEPARTMENTS, MEMBERS, WorkspaceRights
 from workspaces.services import departments as groups
 from workspaces.services import members as people
@@ -63,34 +54,28 @@ def _members(opened: VisibleWorkspace) -> Mapping[str, Any]:
     }
 
 
-@page("GET", follows=live_page(_members, USERS), menu=MEMBERS_ENTRY)
-async def members(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    opened = await open_workspace(request, workspace)
-    return await render_live_page(
-        opened, "workspace_members", "workspaces/_members.html", _members(opened)
-    )
+members = live_view(
+    "workspace_members",
+    Live("workspaces/_members.html", _members, (USERS,)),
+    menu=MEMBERS_ENTRY,
+)
 
 
-@page("GET", "POST", menu=MEMBERS_ENTRY)
-async def invite(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    opened = await open_workspace(request, workspace)
-    opened.rights.require("create", MEMBERS)
-    options = _roles(opened)
-    options["initial"]["user"] = escape_invisible(request.GET.get("user", ""))
-    form = MemberForm(posted(request), **options)
-    if form.is_valid():
-        user, role = form.cleaned_data["user"], form.cleaned_data["role"]
-        if await complete(form, people.invite(opened.actor, user, role)):
-            text = _("Invited %(name)s.") % {"name": user}
-            return success_redirect(request, text, opened.url("workspace_members"))
-    return await form_page(
-        opened,
-        "workspace_members",
-        form,
+@form_view("workspace_members", "create", MEMBERS, menu=MEMBERS_ENTRY)
+def invite(opened: WorkspacePage) -> FormPage:
+    options, query = _roles(opened), opened.request.GET
+    options["initial"]["user"] = escape_invisible(query.get("user", ""))
+    return FormPage(
+        MemberForm(posted(opened.request), **options),
+        lambda given, _version: people.invite(opened.actor, given["user"], given["role"]),
         title=_("Invite a member"),
         button=_("Invite member"),
-        template="workspaces/invite.html",
-        more=_found(opened, request.GET.get("q", "")),
+        done=_("Invited %(name)s."),
+        named_by="user",
+        options={
+            "template": "workspaces/invite.html",
+            "more": _found(opened, query.get("q", "")),
+        },
     )
 
 
@@ -117,49 +102,35 @@ def _found(opened: WorkspacePage, part: str) -> dict[str, Any]:
     }
 
 
-@page("GET", "POST", menu=MEMBERS_ENTRY)
-async def member(request: ConsoleRequest, workspace: str, user: str) -> HttpResponse:
+@form_view("workspace_members", "update", MEMBERS, menu=MEMBERS_ENTRY)
+def member(opened: WorkspacePage, user: str) -> FormPage:
     """Change the role of a member."""
-    opened = await open_workspace(request, workspace)
-    opened.rights.require("update", MEMBERS)
     found = _member(opened, user)
-    form = RoleForm(posted(request), **_roles(opened, found.roles[0]))
-    version = people.member_version(opened.name, user)
-    if form.is_valid():
-        role, seen = form.cleaned_data["role"], request.POST.get("version", "")
-        if await complete(form, people.change_role(opened.actor, user, role, seen)):
-            text = _("Changed the role of %(name)s.") % {"name": user}
-            return success_redirect(request, text, opened.url("workspace_members"))
-    return await form_page(
-        opened,
-        "workspace_members",
-        form,
-        title=_("Role of %(name)s") % {"name": escape_invisible(user)},
+    return FormPage(
+        RoleForm(posted(opened.request), **_roles(opened, found.roles[0])),
+        lambda given, seen: people.change_role(opened.actor, user, given["role"], seen),
+        title=_("Role of %(name)s"),
         button=_("Change role"),
-        version=version,
+        done=_("Changed the role of %(name)s."),
+        name=user,
+        options={"version": people.member_version(opened.name, user)},
     )
 
 
-@page("GET", "POST", menu=MEMBERS_ENTRY)
-async def remove(request: ConsoleRequest, workspace: str, user: str) -> HttpResponse:
-    opened = await open_workspace(request, workspace)
-    opened.rights.require("delete", MEMBERS)
+@form_view("workspace_members", "delete", MEMBERS, menu=MEMBERS_ENTRY)
+def remove(opened: WorkspacePage, user: str) -> FormPage:
     _member(opened, user)
-    form = WorkspaceForm(posted(request))
-    if form.is_valid() and await complete(form, people.remove(opened.actor, user)):
-        text = _("Removed %(name)s from the workspace.") % {"name": user}
-        return success_redirect(request, text, opened.url("workspace_members"))
-    return await form_page(
-        opened,
-        "workspace_members",
-        form,
-        title=_("Remove %(name)s from the workspace") % {"name": escape_invisible(user)},
+    about = _(
+        "The user immediately loses all roles in the workspace, its departments and its projects."
+    )
+    return FormPage(
+        WorkspaceForm(posted(opened.request)),
+        lambda _given, _version: people.remove(opened.actor, user),
+        title=_("Remove %(name)s from the workspace"),
         button=_("Remove member"),
-        about=_(
-            "The user immediately loses all roles in the workspace, its departments and its "
-            "projects."
-        ),
-        danger=True,
+        done=_("Removed %(name)s from the workspace."),
+        name=user,
+        options={"about": about, "danger": True},
     )
 
 
@@ -179,7 +150,7 @@ def _departments(opened: VisibleWorkspace) -> Mapping[str, Any]:
                 "name": escape_invisible(one.name),
                 "depth": range(one.depth),
                 "members": ", ".join(escape_invisible(who) for who in one.members),
-                "roles": escape_invisible(_given(one)),
+                "roles": escape_invisible(", ".join(one.roles)),
                 "url": opened.url("workspace_department", one.name) if may_edit else "",
                 "delete_url": opened.url("workspace_department_delete", one.name)
                 if may_delete
@@ -191,47 +162,40 @@ def _departments(opened: VisibleWorkspace) -> Mapping[str, Any]:
     }
 
 
-@page(
-    "GET", "POST", follows=live_page(_departments, GROUPS, GROUP_BINDINGS), menu=DEPARTMENTS_ENTRY
+_DEPARTMENTS = Live("workspaces/_departments.html", _departments, (GROUPS, GROUP_BINDINGS))
+
+
+@form_view(
+    "workspace_departments",
+    "create",
+    DEPARTMENTS,
+    menu=DEPARTMENTS_ENTRY,
+    live=_DEPARTMENTS,
+    flag="new",
 )
-async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    opened = await open_workspace(request, workspace)
-    if "new" not in request.GET and request.method != "POST":
-        values = _departments(opened)
-        return await render_live_page(
-            opened, "workspace_departments", "workspaces/_departments.html", values
-        )
-    opened.rights.require("create", DEPARTMENTS)
+def departments(opened: WorkspacePage) -> FormPage:
     found = groups.department_tree(opened.name)
     choices = [("", _("none")), *((one.name, one.title) for one in found)]
-    form = NewDepartmentForm(posted(request), choices={"parent": choices})
-    if form.is_valid():
-        title, parent = form.cleaned_data["title"], form.cleaned_data["parent"]
-        if await complete(form, groups.create(opened.actor, title, parent)):
-            text = _("Created department %(name)s.") % {"name": title}
-            return success_redirect(request, text, opened.url("workspace_departments"))
-    return await form_page(
-        opened,
-        "workspace_departments",
-        form,
+    return FormPage(
+        NewDepartmentForm(posted(opened.request), choices={"parent": choices}),
+        lambda given, _version: groups.create(opened.actor, given["title"], given["parent"]),
         title=_("Create department"),
         button=_("Create department"),
+        done=_("Created department %(name)s."),
+        named_by="title",
     )
 
 
-@page("GET", "POST", menu=DEPARTMENTS_ENTRY)
-async def department(request: ConsoleRequest, workspace: str, group: str) -> HttpResponse:
+@form_view("workspace_departments", "update", DEPARTMENTS, menu=DEPARTMENTS_ENTRY)
+def department(opened: WorkspacePage, group: str) -> FormPage:
     """Change the role of a department, and add or remove a member."""
-    opened = await open_workspace(request, workspace)
-    opened.rights.require("update", DEPARTMENTS)
-    found = next((one for one in groups.department_tree(opened.name) if one.name == group), None)
-    if found is None:
-        raise Http404
+    found = _department(opened, group)
     names = [member.name for member in people.members(opened.name, "")]
     joining = [name for name in names if name not in found.members]
     # The current role is also a choice, so that several roles, or a role that the viewer may not
     # grant, stay unchanged unless the viewer selects another role.
-    offered = dict.fromkeys([_given(found), *people.grantable(opened.actor)])
+    current = ", ".join(found.roles)
+    offered = dict.fromkeys([current, *people.grantable(opened.actor)])
     choices = {
         "role": [
             ("", _("none")),
@@ -240,54 +204,47 @@ async def department(request: ConsoleRequest, workspace: str, group: str) -> Htt
         "add": [("", ""), *((name, name) for name in joining)],
         "leave": [("", ""), *((name, name) for name in found.members)],
     }
-    form = DepartmentForm(posted(request), choices=choices, initial={"role": _given(found)})
-    version = request.POST.get("version", "")
-    if form.is_valid() and await complete(form, _change(opened, found, form, version)):
-        text = _("Saved department %(name)s.") % {"name": found.title}
-        return success_redirect(request, text, opened.url("workspace_departments"))
-    return await form_page(
-        opened,
-        "workspace_departments",
-        form,
-        title=_("Department %(name)s") % {"name": escape_invisible(found.title)},
+    members_text = escape_invisible(", ".join(found.members)) or _("none")
+    return FormPage(
+        DepartmentForm(posted(opened.request), choices=choices, initial={"role": current}),
+        lambda given, seen: _change(opened, found, given, seen),
+        title=_("Department %(name)s"),
         button=_("Save department"),
-        about=_("Members: %(names)s")
-        % {"names": escape_invisible(", ".join(found.members)) or _("none")},
-        version=found.version,
+        done=_("Saved department %(name)s."),
+        name=found.title,
+        options={
+            "about": _("Members: %(names)s") % {"names": members_text},
+            "version": found.version,
+        },
     )
 
 
-@page("GET", "POST", menu=DEPARTMENTS_ENTRY)
-async def delete_department(request: ConsoleRequest, workspace: str, group: str) -> HttpResponse:
-    opened = await open_workspace(request, workspace)
-    opened.rights.require("delete", DEPARTMENTS)
+@form_view("workspace_departments", "delete", DEPARTMENTS, menu=DEPARTMENTS_ENTRY)
+def delete_department(opened: WorkspacePage, group: str) -> FormPage:
+    about = _("The members stay in the workspace but lose the role that the department grants.")
+    return FormPage(
+        WorkspaceForm(posted(opened.request)),
+        lambda _given, _version: groups.delete(opened.actor, group),
+        title=_("Delete department %(name)s"),
+        button=_("Delete department"),
+        done=_("Deleted department %(name)s."),
+        name=_department(opened, group).title,
+        options={"about": about, "danger": True},
+    )
+
+
+def _department(opened: WorkspacePage, group: str) -> groups.Department:
+    """Return the department. Raise `Http404`."""
     found = next((one for one in groups.department_tree(opened.name) if one.name == group), None)
     if found is None:
         raise Http404
-    form = WorkspaceForm(posted(request))
-    if form.is_valid() and await complete(form, groups.delete(opened.actor, group)):
-        text = _("Deleted department %(name)s.") % {"name": found.title}
-        return success_redirect(request, text, opened.url("workspace_departments"))
-    return await form_page(
-        opened,
-        "workspace_departments",
-        form,
-        title=_("Delete department %(name)s") % {"name": escape_invisible(found.title)},
-        button=_("Delete department"),
-        about=_("The members stay in the workspace but lose the role that the department grants."),
-        danger=True,
-    )
-
-
-def _given(department: groups.Department) -> str:
-    return ", ".join(department.roles)
+    return found
 
 
 async def _change(
-    opened: WorkspacePage, found: groups.Department, form: DepartmentForm, version: str
+    opened: WorkspacePage, found: groups.Department, given: Mapping[str, Any], version: str
 ) -> None:
-    given = form.cleaned_data
-    if given["role"] != _given(found):
+    if given["role"] != ", ".join(found.roles):
         await groups.set_role(opened.actor, found.name, given["role"], version)
     if given["add"]:
         await groups.add_member(opened.actor, found.name, given["add"])

@@ -40,18 +40,18 @@ from console.ui.diagnosis.attention import (
 from console.ui.diagnosis.problems import problems_of
 from console.ui.forms.forms import posted
 from console.views.guard import access_of
-from console.views.page import page, success_redirect
+from console.views.page import page
 from workspaces.names import SHARE
 from workspaces.pages.base import (
     VisibleWorkspace,
-    complete,
-    form_page,
+    WorkspacePage,
     live_page,
     open_workspace,
     render_live_page,
 )
 from workspaces.pages.forms import QuotaForm
 from workspaces.pages.projects import PROJECTS_ENTRY
+from workspaces.pages.views import FormPage, Live, form_view
 from workspaces.quotas import (
     QuotaUsage,
     project_usage,
@@ -243,34 +243,29 @@ def _quota(seen: VisibleWorkspace) -> Mapping[str, Any]:
     }
 
 
-@page(
-    "GET",
-    "POST",
-    follows=live_page(_quota, RESOURCE_QUOTAS, WORKSPACE_QUOTAS),
+_QUOTA = Live("workspaces/_quota.html", _quota, (RESOURCE_QUOTAS, WORKSPACE_QUOTAS))
+
+
+@form_view(
+    "workspace_quota",
+    "update",
+    WORKSPACE_QUOTAS,
     menu=MenuEntry(("workspace",), 50, gettext_lazy("Quota"), "scale"),
+    live=_QUOTA,
 )
-async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    """Show the quota of the workspace, or a form for users who may change it."""
-    opened = await open_workspace(request, workspace)
-    if "edit" not in request.GET and request.method != "POST":
-        return await render_live_page(
-            opened, "workspace_quota", "workspaces/_quota.html", _quota(opened)
-        )
-    settings.may_set_quota(opened.actor)
+def quota(opened: WorkspacePage) -> FormPage:
+    """Edit the quota of the workspace."""
     entry = workspace_quota(opened.name)
-    hard = entry.projection.hard if entry is not None else {}
-    form = QuotaForm(hard, posted(request))
-    version = entry.resource_version if entry is not None else ""
-    if form.is_valid():
-        seen = request.POST.get("version", "")
-        if await complete(form, settings.set_quota(opened.actor, form.amounts, seen)):
-            return success_redirect(request, _("Quota saved."), opened.url("workspace_quota"))
-    return await form_page(
-        opened,
-        "workspace_quota",
+    form = QuotaForm(entry.projection.hard if entry else {}, posted(opened.request))
+    return FormPage(
         form,
-        title=_("Quota of workspace %(name)s") % {"name": escape_invisible(opened.name)},
+        lambda _given, seen: settings.set_quota(opened.actor, form.amounts, seen),
+        title=_("Quota of workspace %(name)s"),
         button=_("Save quota"),
-        about=_("Maximum for all projects combined. Leave empty for no limit."),
-        version=version,
+        done=_("Quota saved."),
+        name=opened.name,
+        options={
+            "about": _("Maximum for all projects combined. Leave empty for no limit."),
+            "version": entry.resource_version if entry else "",
+        },
     )

@@ -18,7 +18,6 @@ from console.kube.gvr import (
 )
 from console.kube.host_runtime import get_runtime
 from console.kube.indexes import indexes_of
-from console.kube.projections.namespace import Namespace
 from console.ui.core.clusters import HOST
 from console.ui.core.menu import MenuEntry
 from console.ui.core.permissions import Denied
@@ -28,18 +27,12 @@ from console.ui.details.detail import TabLink, object_head
 from console.ui.forms.forms import posted
 from console.ui.navigation.projects import MANAGED
 from console.views.guard import access_of
-from console.views.page import page, success_redirect
+from console.views.page import page
 from workspaces.builtin_roles import PROJECT_RULES
 from workspaces.names import SHARE
-from workspaces.pages.base import (
-    VisibleWorkspace,
-    complete,
-    form_page,
-    live_page,
-    open_workspace,
-    render_live_page,
-)
+from workspaces.pages.base import VisibleWorkspace, WorkspacePage
 from workspaces.pages.forms import LimitsForm, MemberForm, NewProjectForm, QuotaForm
+from workspaces.pages.views import FormPage, Live, form_view, live_view, open_project
 from workspaces.quotas import project_usage, quota_entry
 from workspaces.rights import PROJECTS
 from workspaces.services import project_members, projects
@@ -52,33 +45,27 @@ PROJECT_ENTRY = MenuEntry(
 )
 
 
-@page("GET", "POST", menu=PROJECTS_ENTRY)
-async def new(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    opened = await open_workspace(request, workspace)
-    opened.rights.require("create", PROJECTS)
-    form = NewProjectForm({}, posted(request))
-    if form.is_valid():
-        given = form.cleaned_data
-        making = projects.create(
+@form_view("workspace_projects", "create", PROJECTS, menu=PROJECTS_ENTRY)
+def new(opened: WorkspacePage) -> FormPage:
+    form = NewProjectForm({}, posted(opened.request))
+    about = _(
+        "This quota applies only to this project. A project without a quota shares the workspace "
+        "quota."
+    )
+    return FormPage(
+        form,
+        lambda given, _version: projects.create(
             opened.actor,
             given["name"],
             alias=given["alias"],
             description=given["description"],
             hard=form.amounts,
-        )
-        if await complete(form, making):
-            text = _("Created project %(name)s.") % {"name": given["name"]}
-            return success_redirect(request, text, opened.url("workspace_projects"))
-    return await form_page(
-        opened,
-        "workspace_projects",
-        form,
+        ),
         title=_("Create project"),
         button=_("Create project"),
-        about=_(
-            "This quota applies only to this project. A project without a quota shares the "
-            "workspace quota."
-        ),
+        done=_("Created project %(name)s."),
+        named_by="name",
+        options={"about": about},
     )
 
 
@@ -115,16 +102,16 @@ def _object(opened: VisibleWorkspace, name: str) -> Mapping[str, Any]:
     return {"object": found, "tabs": (replace(overview, current=False), this, *others)}
 
 
-@page(
-    "GET",
-    follows=live_page(_project, RESOURCE_QUOTAS, LIMIT_RANGES, ROLE_BINDINGS),
+project = live_view(
+    "workspace_projects",
+    Live(
+        "workspaces/_project.html",
+        _project,
+        (RESOURCE_QUOTAS, LIMIT_RANGES, ROLE_BINDINGS),
+        "workspaces/project.html",
+    ),
     menu=PROJECT_ENTRY,
 )
-async def project(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
-    opened = await open_workspace(request, workspace)
-    values = _project(opened, namespace)
-    template, frame = "workspaces/_project.html", "workspaces/project.html"
-    return await render_live_page(opened, "workspace_projects", template, values, frame=frame)
 
 
 @page("GET")
@@ -139,100 +126,71 @@ async def quota_of(request: ConsoleRequest, namespace: str) -> HttpResponse:
     return HttpResponseRedirect(reverse("workspace_project_quota", args=where))
 
 
-@page("GET", "POST", menu=PROJECT_ENTRY)
-async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
+@form_view("workspace_projects", "update", RESOURCE_QUOTAS, menu=PROJECT_ENTRY)
+def quota(opened: WorkspacePage, namespace: str) -> FormPage:
     """Edit the project's own quota. The write uses the user's identity."""
-    opened = await open_workspace(request, workspace)
-    name = open_project(opened, namespace).name
-    if not opened.access.can("update", RESOURCE_QUOTAS, namespace=name):
-        raise Denied("update", RESOURCE_QUOTAS, name)
-    entry = quota_entry(name, name)
+    entry = quota_entry(namespace, namespace)
     hard = (entry.original().get("spec") or {}).get("hard") or {} if entry is not None else {}
-    form = QuotaForm({resource: str(text) for resource, text in hard.items()}, posted(request))
-    if form.is_valid():
-        seen = request.POST.get("version", "")
-        if await complete(form, projects.set_quota(opened.actor, name, form.amounts, seen)):
-            return success_redirect(
-                request, _("Quota saved."), opened.url("workspace_project", name)
-            )
-    return await form_page(
-        opened,
-        "workspace_projects",
+    form = QuotaForm(
+        {resource: str(text) for resource, text in hard.items()}, posted(opened.request)
+    )
+    return FormPage(
         form,
-        title=_("Quota of project %(name)s") % {"name": escape_invisible(name)},
+        lambda _given, seen: projects.set_quota(opened.actor, namespace, form.amounts, seen),
+        title=_("Quota of project %(name)s"),
         button=_("Save quota"),
-        back=opened.url("workspace_project", name),
-        about=_("You can reserve the remaining workspace quota for this project."),
-        version=entry.resource_version if entry is not None else "",
+        done=_("Quota saved."),
+        name=namespace,
+        back=opened.url("workspace_project", namespace),
+        options={
+            "about": _("You can reserve the remaining workspace quota for this project."),
+            "version": entry.resource_version if entry is not None else "",
+        },
     )
 
 
-@page("GET", "POST", menu=PROJECT_ENTRY)
-async def limits(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
+@form_view("workspace_projects", "update", LIMIT_RANGES, menu=PROJECT_ENTRY)
+def limits(opened: WorkspacePage, namespace: str) -> FormPage:
     """Edit the default limits. The write uses the user's identity."""
-    opened = await open_workspace(request, workspace)
-    name = open_project(opened, namespace).name
-    if not opened.access.can("update", LIMIT_RANGES, namespace=name):
-        raise Denied("update", LIMIT_RANGES, name)
-    entry = limits_entry(name)
-    form = LimitsForm(defaults_of(entry), posted(request))
-    if form.is_valid():
-        seen = request.POST.get("version", "")
-        if await complete(form, set_defaults(opened.actor, name, form.amounts, seen)):
-            text = _("Default limits saved.")
-            return success_redirect(request, text, opened.url("workspace_project", name))
-    return await form_page(
-        opened,
-        "workspace_projects",
+    entry = limits_entry(namespace)
+    form = LimitsForm(defaults_of(entry), posted(opened.request))
+    about = _(
+        "Applies to containers that don't set requests or limits. Leave empty for no default."
+    )
+    return FormPage(
         form,
-        title=_("Default limits of project %(name)s") % {"name": escape_invisible(name)},
+        lambda _given, seen: set_defaults(opened.actor, namespace, form.amounts, seen),
+        title=_("Default limits of project %(name)s"),
         button=_("Save default limits"),
-        back=opened.url("workspace_project", name),
-        about=_(
-            "Applies to containers that don't set requests or limits. Leave empty for no default."
-        ),
-        version=entry.resource_version if entry is not None else "",
+        done=_("Default limits saved."),
+        name=namespace,
+        back=opened.url("workspace_project", namespace),
+        options={"about": about, "version": entry.resource_version if entry is not None else ""},
     )
 
 
-@page("GET", "POST", menu=PROJECT_ENTRY)
-async def member(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
+@form_view("workspace_projects", "create", ROLE_BINDINGS, menu=PROJECT_ENTRY)
+def member(opened: WorkspacePage, namespace: str) -> FormPage:
     """Set or remove a user's role in the project. The write uses the user's identity."""
-    opened = await open_workspace(request, workspace)
-    name = open_project(opened, namespace).name
-    if not opened.access.can("create", ROLE_BINDINGS, namespace=name):
-        raise Denied("create", ROLE_BINDINGS, name)
     roles = [("", _("none")), *((role, role) for role in PROJECT_RULES)]
-    initial = {"user": escape_invisible(request.GET.get("user", ""))}
-    form = MemberForm(posted(request), choices={"role": roles}, initial=initial)
-    if form.is_valid():
-        user, role = form.cleaned_data["user"], form.cleaned_data["role"]
-        if await complete(form, project_members.set_role(opened.actor, name, user, role)):
-            text = _("Changed the role of %(name)s.") % {"name": user}
-            return success_redirect(request, text, opened.url("workspace_project", name))
-    return await form_page(
-        opened,
-        "workspace_projects",
-        form,
-        title=_("Member of project %(name)s") % {"name": escape_invisible(name)},
-        button=_("Save member"),
-        back=opened.url("workspace_project", name),
-        about=_(
-            "Select one role for the user in this project, or none to remove the user. Roles in "
-            "the workspace stay unchanged."
-        ),
+    initial = {"user": escape_invisible(opened.request.GET.get("user", ""))}
+    about = _(
+        "Select one role for the user in this project, or none to remove the user. Roles in the "
+        "workspace stay unchanged."
     )
-
-
-def open_project(opened: VisibleWorkspace, name: str) -> Namespace:
-    """Return the project. Raise `Denied` without revealing if the project exists, or `Http404`."""
-    if not opened.access.can("get", PROJECTS, name=name):
-        raise Denied("get", NAMESPACES)
-    entry = get_runtime().informer(NAMESPACES).store.get(Key("", name))
-    if entry is None or entry.projection.workspace != opened.name:
-        raise Http404
-    found: Namespace = entry.projection
-    return found
+    return FormPage(
+        MemberForm(posted(opened.request), choices={"role": roles}, initial=initial),
+        lambda given, _version: project_members.set_role(
+            opened.actor, namespace, given["user"], given["role"]
+        ),
+        title=_("Member of project %(name)s"),
+        button=_("Save member"),
+        done=_("Changed the role of %(name)s."),
+        name=namespace,
+        named_by="user",
+        back=opened.url("workspace_project", namespace),
+        options={"about": about},
+    )
 
 
 def _limits(name: str) -> list[tuple[str, str]]:

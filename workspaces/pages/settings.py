@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import Http404
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -12,19 +12,11 @@ from console.ui.core.clusters import HOST
 from console.ui.core.kind import segment_of
 from console.ui.core.links import action_url
 from console.ui.core.menu import MenuEntry
-from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
 from console.ui.forms.forms import posted
-from console.views.page import page, success_redirect
-from workspaces.pages.base import (
-    VisibleWorkspace,
-    complete,
-    form_page,
-    live_page,
-    open_workspace,
-    render_live_page,
-)
+from workspaces.pages.base import VisibleWorkspace, WorkspacePage
 from workspaces.pages.forms import SettingsForm
+from workspaces.pages.views import FormPage, Live, form_view
 from workspaces.rights import WORKSPACE
 from workspaces.services import settings
 
@@ -45,40 +37,28 @@ def _settings(seen: VisibleWorkspace) -> Mapping[str, Any]:
     }
 
 
-@page(
-    "GET",
-    "POST",
-    follows=live_page(_settings, WORKSPACE_TEMPLATES),
+_SETTINGS = Live("workspaces/_settings.html", _settings, (WORKSPACE_TEMPLATES,))
+
+
+@form_view(
+    "workspace_settings",
+    "update",
+    WORKSPACE,
     menu=MenuEntry(("workspace",), 60, gettext_lazy("Settings"), "settings"),
+    live=_SETTINGS,
 )
-async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    opened = await open_workspace(request, workspace)
-    if "edit" not in request.GET and request.method != "POST":
-        values = _settings(opened)
-        return await render_live_page(
-            opened, "workspace_settings", "workspaces/_settings.html", values
-        )
-    opened.rights.require("update", WORKSPACE)
+def edit(opened: WorkspacePage) -> FormPage:
     entry = settings.template_of(opened.name)
     if entry is None:
         raise Http404
-    found = entry.projection
-    initial = {
-        "alias": found.alias,
-        "description": found.description,
-        "manager": found.manager,
-        "isolated": found.isolated,
-    }
-    form = SettingsForm(posted(request), initial=initial)
-    if form.is_valid():
-        version = request.POST.get("version", "")
-        if await complete(form, settings.edit(opened.actor, version, **form.cleaned_data)):
-            return success_redirect(request, _("Settings saved."), opened.url("workspace_settings"))
-    return await form_page(
-        opened,
-        "workspace_settings",
-        form,
-        title=_("Settings of workspace %(name)s") % {"name": escape_invisible(opened.name)},
+    fields = ("alias", "description", "manager", "isolated")
+    initial = {name: getattr(entry.projection, name) for name in fields}
+    return FormPage(
+        SettingsForm(posted(opened.request), initial=initial),
+        lambda given, seen: settings.edit(opened.actor, seen, **given),
+        title=_("Settings of workspace %(name)s"),
         button=_("Save settings"),
-        version=entry.resource_version,
+        done=_("Settings saved."),
+        name=opened.name,
+        options={"version": entry.resource_version},
     )

@@ -2,22 +2,22 @@
 workspace.
 """
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
-from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from console.audit.trail import AuditEntry, record, request_action
-from console.kube.clients import ConsoleClient
-from console.kube.gvr import GVR, WORKSPACES, Key
+from console.kube.apply import Manifest
+from console.kube.gvr import GVR, USERS, WORKSPACES, Key
 from console.kube.host_runtime import get_runtime
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections.tenancy import Workspace
 from console.kube.store import Entry
 from console.ui.core.access import Access
 from console.ui.core.permissions import Refused
+from console.ui.core.requests import ConsoleRequest
+from console.views.perform import perform
+from rbac.authorizer import is_usable
 from workspaces.rights import WorkspaceRights, workspace_rights
 
 #: The user name that kube-apiserver sees.
@@ -32,7 +32,7 @@ class ConcurrentChange(Refused):
 class Actor:
     """The user of a request and the workspace that the operation applies to."""
 
-    request: HttpRequest
+    request: ConsoleRequest
     access: Access
     workspace: str
 
@@ -53,14 +53,32 @@ class Actor:
             raise Refused(text % {"name": self.workspace})
         return found.projection
 
-    @asynccontextmanager
     async def as_console(
-        self, verb: str, gvr: GVR, name: str, *, namespace: str = ""
-    ) -> AsyncIterator[tuple[ConsoleClient, AuditEntry]]:
-        """Return a client for one write. The write is recorded in the audit log before and after."""
-        action = request_action(self.request, verb, gvr, namespace=namespace, name=name)
-        async with record(replace(action, as_user=CONSOLE)) as recording:
-            yield get_runtime().console, recording
+        self, verb: str, gvr: GVR, key: Key, body: Any = None, **options: Any
+    ) -> Manifest:
+        """Send one request with the console's identity. The caller checks the permission. The
+        parameters are those of `perform`.
+        """
+        return await perform(
+            self.request,
+            *(verb, gvr, key, body),
+            access=self.access,
+            by_console=True,
+            as_user=CONSOLE,
+            **options,
+        )
+
+    async def as_user(
+        self, verb: str, gvr: GVR, key: Key, body: Any = None, **options: Any
+    ) -> Manifest:
+        """Send one request with the user's identity. The parameters are those of `perform`."""
+        return await perform(self.request, verb, gvr, key, body, access=self.access, **options)
+
+
+def is_usable_user(name: str) -> bool:
+    """Return True if the user exists and may sign in."""
+    entry = get_runtime().informer(USERS).store.get(Key("", name))
+    return entry is not None and is_usable(entry.projection)
 
 
 def check_user_name(name: str) -> str:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from accounts.admin.authority import check_not_beyond
+from console.kube.apply import Manifest
 from console.kube.errors import Conflict
-from console.kube.gvr import GROUP_BINDINGS, GROUPS, GVR, WORKSPACE_ROLE_BINDINGS
+from console.kube.gvr import GROUP_BINDINGS, GROUPS, WORKSPACE_ROLE_BINDINGS, Key
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import ALIAS_ANNOTATION, CREATOR_ANNOTATION, Binding
@@ -16,7 +17,7 @@ from console.ui.core.permissions import Refused
 from rbac.names import department_name
 from rbac.process_clusters import excess_permissions
 from rbac.projection import IAM, RBAC
-from workspaces.names import Manifest, owner_of
+from workspaces.names import owner_of, workspace_metadata
 from workspaces.rights import DEPARTMENTS, bindings_of, objects_labelled, rules_of_role
 from workspaces.services.actor import Actor, ConcurrentChange, check_user_name
 from workspaces.services.members import check_role, members
@@ -108,8 +109,7 @@ async def create(actor: Actor, title: str, parent: str = "") -> None:
             "ownerReferences": [owner_of(actor.workspace, actor.get_workspace().uid)],
         },
     }
-    async with actor.as_console("create", GROUPS, "") as (client, recording):
-        await client.create(GROUPS, body, audit_id=recording.audit_id)
+    await actor.as_console("create", GROUPS, Key("", ""), body)
 
 
 async def delete(actor: Actor, name: str) -> None:
@@ -125,8 +125,9 @@ async def delete(actor: Actor, name: str) -> None:
         await remove_subject(actor, WORKSPACE_ROLE_BINDINGS, entry, GROUP, name)
     for membership in objects_labelled(GROUP_BINDINGS, actor.workspace):
         if membership.projection.group == name:
-            await _delete(actor, GROUP_BINDINGS, membership.key.name, membership.projection.uid)
-    await _delete(actor, GROUPS, name, department.uid)
+            uid = membership.projection.uid
+            await actor.as_console("delete", GROUP_BINDINGS, membership.key, uid=uid)
+    await actor.as_console("delete", GROUPS, Key("", name), uid=department.uid)
 
 
 async def add_member(actor: Actor, name: str, user: str) -> None:
@@ -150,8 +151,7 @@ async def add_member(actor: Actor, name: str, user: str) -> None:
         "groupRef": {"apiGroup": IAM, "kind": "Group", "name": name},
         "users": [user],
     }
-    async with actor.as_console("create", GROUP_BINDINGS, name) as (client, recording):
-        await client.create(GROUP_BINDINGS, body, audit_id=recording.audit_id)
+    await actor.as_console("create", GROUP_BINDINGS, Key("", name), body)
 
 
 async def remove_member(actor: Actor, name: str, user: str) -> None:
@@ -185,11 +185,11 @@ async def set_role(actor: Actor, name: str, role: str, version: str) -> None:
     body: Manifest = {
         "apiVersion": WORKSPACE_ROLE_BINDINGS.group_version,
         "kind": "WorkspaceRoleBinding",
-        "metadata": {
-            "name": department_name(actor.workspace, name),
-            "labels": {WORKSPACE_LABEL: actor.workspace, GROUP_LABEL: name},
-            "ownerReferences": [owner_of(actor.workspace, actor.get_workspace().uid)],
-        },
+        "metadata": workspace_metadata(
+            department_name(actor.workspace, name),
+            *(actor.workspace, actor.get_workspace().uid),
+            **{GROUP_LABEL: name},
+        ),
         "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": role},
         "subjects": [{"apiGroup": RBAC, "kind": "Group", "name": name}],
     }
@@ -231,8 +231,3 @@ def _check_outranks(actor: Actor, department: Department, verb: str = "update") 
 
 def _roles_of(workspace: str, name: str) -> list[Entry[Binding]]:
     return [entry for entry in bindings_of(workspace) if name in entry.projection.groups]
-
-
-async def _delete(actor: Actor, gvr: GVR, name: str, uid: str) -> None:
-    async with actor.as_console("delete", gvr, name) as (client, recording):
-        await client.delete(gvr, name=name, uid=uid, audit_id=recording.audit_id)

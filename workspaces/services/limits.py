@@ -3,13 +3,11 @@
 from copy import deepcopy
 from typing import Any
 
-from console.audit.trail import record, request_action
-from console.kube.cachewait import wait_for_cache
+from console.kube.apply import Manifest
 from console.kube.gvr import LIMIT_RANGES, Key
 from console.kube.host_runtime import get_runtime
 from console.kube.indexes import indexes_of
 from console.kube.store import Entry
-from workspaces.names import Manifest
 from workspaces.quantities import Amounts
 from workspaces.quota_allocation import quantity_text
 from workspaces.services.actor import Actor
@@ -60,18 +58,7 @@ async def set_defaults(
         return
     name = body["metadata"]["name"]
     verb = "update" if version else "create"
-    client = get_runtime().as_user(actor.access.identity)
-    action = request_action(actor.request, verb, LIMIT_RANGES, namespace=project, name=name)
-    async with record(action) as recording:
-        audit_id = recording.audit_id
-        if version:
-            written = await client.replace(
-                LIMIT_RANGES, body, namespace=project, name=name, audit_id=audit_id
-            )
-        else:
-            written = await client.create(LIMIT_RANGES, body, namespace=project, audit_id=audit_id)
-    informer = get_runtime().informer(LIMIT_RANGES)
-    await wait_for_cache(informer, Key(project, name), written["metadata"]["resourceVersion"])
+    await actor.as_user(verb, LIMIT_RANGES, Key(project, name), body, wait=True)
 
 
 def change_defaults(body: Manifest, wanted: dict[str, Amounts]) -> None:

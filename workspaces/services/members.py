@@ -10,20 +10,17 @@ from console.kube.gvr import (
     GROUP_BINDINGS,
     NAMESPACES,
     ROLE_BINDINGS,
-    USERS,
     WORKSPACE_ROLE_BINDINGS,
-    Key,
 )
 from console.kube.host_runtime import get_runtime
 from console.kube.indexes import indexes_of
 from console.kube.projections.roles import Binding
 from console.kube.store import Entry
 from console.ui.core.permissions import Refused
-from rbac.authorizer import is_usable
 from rbac.names import PREFIX
 from workspaces.manifests import manager_name, workspace_member
 from workspaces.rights import MEMBERS, bindings_of, objects_labelled, roles_of, rules_of_role
-from workspaces.services.actor import Actor, ConcurrentChange, check_user_name
+from workspaces.services.actor import Actor, ConcurrentChange, check_user_name, is_usable_user
 from workspaces.services.role_bindings import (
     USER,
     change_binding_role,
@@ -70,8 +67,7 @@ async def invite(actor: Actor, user: str, role: str) -> None:
     """Add a user to the workspace."""
     actor.rights.require("create", MEMBERS)
     check_user_name(user)
-    entry = get_runtime().informer(USERS).store.get(Key("", user))
-    if entry is None or not is_usable(entry.projection):
+    if not is_usable_user(user):
         raise Refused(_("User %(name)s does not exist or cannot be invited.") % {"name": user})
     if any(user in one.projection.users for one in bindings_of(actor.workspace)):
         raise Refused(_("%(name)s is already a member.") % {"name": user})

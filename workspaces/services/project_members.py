@@ -4,18 +4,16 @@ user's identity.
 
 from django.utils.translation import gettext as _
 
-from console.audit.trail import record, request_action
 from console.kube.errors import Conflict
-from console.kube.gvr import ROLE_BINDINGS, USERS, Key
+from console.kube.gvr import ROLE_BINDINGS, Key
 from console.kube.host_runtime import get_runtime
 from console.kube.indexes import indexes_of
 from console.kube.projections.roles import Binding
 from console.kube.store import Entry
 from console.ui.core.permissions import Refused
-from rbac.authorizer import is_usable
 from workspaces.builtin_roles import PROJECT_RULES
 from workspaces.manifests import project_member
-from workspaces.services.actor import Actor, check_user_name
+from workspaces.services.actor import Actor, check_user_name, is_usable_user
 
 
 def bindings(project: str) -> list[Entry[Binding]]:
@@ -34,39 +32,17 @@ async def set_role(actor: Actor, project: str, user: str, role: str) -> None:
     """
     check_user_name(user)
     if role:
-        entry = get_runtime().informer(USERS).store.get(Key("", user))
-        if entry is None or not is_usable(entry.projection):
+        if not is_usable_user(user):
             raise Refused(_("User %(name)s does not exist or cannot be invited.") % {"name": user})
         if role not in PROJECT_RULES:
             raise Refused(_("The project has no role %(name)s.") % {"name": role})
-        await _bind(actor, project, user, role)
+        body = project_member(project, role, user)
+        key = Key(project, body["metadata"]["name"])
+        try:
+            await actor.as_user("create", ROLE_BINDINGS, key, body)
+        except Conflict:
+            raise Refused(_("%(name)s already has this role.") % {"name": user}) from None
     for entry in bindings(project):
         binding = entry.projection
         if binding.subjects == (user,) == binding.users and binding.role != role:
-            await _unbind(actor, project, entry)
-
-
-async def _bind(actor: Actor, project: str, user: str, role: str) -> None:
-    body = project_member(project, role, user)
-    name = body["metadata"]["name"]
-    action = request_action(actor.request, "create", ROLE_BINDINGS, namespace=project, name=name)
-    async with record(action) as recording:
-        client = get_runtime().as_user(actor.access.identity)
-        try:
-            await client.create(ROLE_BINDINGS, body, namespace=project, audit_id=recording.audit_id)
-        except Conflict:
-            raise Refused(_("%(name)s already has this role.") % {"name": user}) from None
-
-
-async def _unbind(actor: Actor, project: str, entry: Entry[Binding]) -> None:
-    name = entry.key.name
-    action = request_action(actor.request, "delete", ROLE_BINDINGS, namespace=project, name=name)
-    async with record(action) as recording:
-        client = get_runtime().as_user(actor.access.identity)
-        await client.delete(
-            ROLE_BINDINGS,
-            namespace=project,
-            name=name,
-            uid=entry.projection.uid,
-            audit_id=recording.audit_id,
-        )
+            await actor.as_user("delete", ROLE_BINDINGS, entry.key, uid=binding.uid)

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from django.utils.translation import gettext as _
 
-from console.audit.trail import record, request_action
+from console.kube.apply import Manifest
 from console.kube.cachewait import wait_until
 from console.kube.errors import Conflict
 from console.kube.gvr import NAMESPACES, RESOURCE_QUOTAS, Key
@@ -18,7 +18,7 @@ from console.kube.projections.roles import (
 )
 from console.ui.core.kind_names import amount_text
 from console.ui.core.permissions import Refused
-from workspaces.names import NAMESPACE_LABEL, Manifest, owner_of
+from workspaces.names import NAMESPACE_LABEL, owner_of
 from workspaces.quantities import Amounts
 from workspaces.quota_allocation import quantity_text
 from workspaces.quotas import own_quotas, quota_entry, workspace_hard
@@ -75,16 +75,13 @@ async def create(
             "ownerReferences": [owner_of(actor.workspace, home.uid)],
         },
     }
-    async with actor.as_console("create", NAMESPACES, name) as (client, recording):
-        try:
-            await client.create(NAMESPACES, body, audit_id=recording.audit_id)
-        except Conflict:
-            raise Refused(_("A project with this name already exists.")) from None
+    try:
+        await actor.as_console("create", NAMESPACES, Key("", name), body)
+    except Conflict:
+        raise Refused(_("A project with this name already exists.")) from None
     if hard:
         quota = quota_manifest(name, hard)
-        writing = actor.as_console("create", RESOURCE_QUOTAS, name, namespace=name)
-        async with writing as (client, recording):
-            await client.create(RESOURCE_QUOTAS, quota, namespace=name, audit_id=recording.audit_id)
+        await actor.as_console("create", RESOURCE_QUOTAS, Key(name, name), quota)
     return await _ready(name)
 
 
@@ -93,29 +90,16 @@ async def set_quota(actor: Actor, project: str, hard: Amounts, version: str) -> 
     kept. `version` is the resourceVersion that the user saw, or "" if there was none.
     """
     check_quota_left(actor.workspace, project, hard)
-    client = get_runtime().as_user(actor.access.identity)
-    verb = ("update" if hard else "delete") if version else "create"
-    action = request_action(actor.request, verb, RESOURCE_QUOTAS, namespace=project, name=project)
-    async with record(action) as recording:
-        audit_id = recording.audit_id
-        if version and not hard:
-            await client.delete(
-                RESOURCE_QUOTAS,
-                namespace=project,
-                name=project,
-                resource_version=version,
-                audit_id=audit_id,
-            )
-        elif version:
-            entry = quota_entry(project, project)
-            body = quota_manifest(project, hard, entry.original() if entry is not None else None)
-            body["metadata"]["resourceVersion"] = version
-            await client.replace(
-                RESOURCE_QUOTAS, body, namespace=project, name=project, audit_id=audit_id
-            )
-        elif hard:
-            body = quota_manifest(project, hard)
-            await client.create(RESOURCE_QUOTAS, body, namespace=project, audit_id=audit_id)
+    key = Key(project, project)
+    if version and not hard:
+        await actor.as_user("delete", RESOURCE_QUOTAS, key, resource_version=version)
+    elif version:
+        entry = quota_entry(project, project)
+        body = quota_manifest(project, hard, entry.original() if entry is not None else None)
+        body["metadata"]["resourceVersion"] = version
+        await actor.as_user("update", RESOURCE_QUOTAS, key, body)
+    elif hard:
+        await actor.as_user("create", RESOURCE_QUOTAS, key, quota_manifest(project, hard))
 
 
 def check_quota_left(workspace: str, project: str, hard: Amounts) -> None:

@@ -5,14 +5,12 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.kube.cachewait import wait_for_cache
+from console.kube.apply import Manifest
 from console.kube.errors import Conflict, NotFound
 from console.kube.gvr import GROUP_BINDINGS, GVR, WORKSPACE_ROLE_BINDINGS, Key
-from console.kube.host_runtime import get_runtime
 from console.kube.projections.roles import Binding
 from console.kube.store import Entry
 from rbac.projection import IAM
-from workspaces.names import Manifest
 from workspaces.services.actor import Actor, ConcurrentChange
 
 USER, GROUP = "User", "Group"
@@ -29,29 +27,23 @@ def version_of(entries: Iterable[Entry[Binding]]) -> str:
 
 async def create_binding(actor: Actor, body: Manifest) -> None:
     """Create a WorkspaceRoleBinding. Raise `Conflict` if the name exists."""
-    name = body["metadata"]["name"]
-    async with actor.as_console("create", WORKSPACE_ROLE_BINDINGS, name) as (client, recording):
-        made = await client.create(WORKSPACE_ROLE_BINDINGS, body, audit_id=recording.audit_id)
-    await _wait_until_cached(WORKSPACE_ROLE_BINDINGS, Key("", name), made)
+    key = Key("", body["metadata"]["name"])
+    await actor.as_console("create", WORKSPACE_ROLE_BINDINGS, key, body, wait=True)
 
 
 async def change_binding_role(actor: Actor, entry: Entry[Binding], role: str) -> None:
     """Change the role of a WorkspaceRoleBinding in one write, so that the subject never has no role
     or two roles. Raise `ConcurrentChange`.
     """
-    name = entry.key.name
     body = {
         "metadata": {"resourceVersion": entry.resource_version},
         "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": role},
     }
-    async with actor.as_console("update", WORKSPACE_ROLE_BINDINGS, name) as (client, recording):
-        try:
-            written = await client.patch(
-                WORKSPACE_ROLE_BINDINGS, body, name=name, audit_id=recording.audit_id
-            )
-        except (Conflict, NotFound):
-            raise ConcurrentChange(conflict_text()) from None
-    await _wait_until_cached(WORKSPACE_ROLE_BINDINGS, entry.key, written)
+    gvr, key = WORKSPACE_ROLE_BINDINGS, entry.key
+    try:
+        await actor.as_console("update", gvr, key, body, method="patch", wait=True)
+    except (Conflict, NotFound):
+        raise ConcurrentChange(conflict_text()) from None
 
 
 async def remove_subject(actor: Actor, gvr: GVR, entry: Entry[Any], kind: str, name: str) -> None:
@@ -59,37 +51,19 @@ async def remove_subject(actor: Actor, gvr: GVR, entry: Entry[Any], kind: str, n
 
     Return without an error if the binding no longer exists. Raise `ConcurrentChange` if it changed.
     """
-    namespace, bound = entry.key
     field, left = _remaining_subjects(gvr, entry.original(), kind, name)
-    verb = "update" if left else "delete"
-    written: Manifest | None = None
-    async with actor.as_console(verb, gvr, bound, namespace=namespace) as (client, recording):
-        try:
-            if left:
-                body = {"metadata": {"resourceVersion": entry.resource_version}, field: left}
-                written = await client.patch(
-                    gvr, body, namespace=namespace, name=bound, audit_id=recording.audit_id
-                )
-            else:
-                await client.delete(
-                    gvr,
-                    namespace=namespace,
-                    name=bound,
-                    uid=entry.projection.uid,
-                    resource_version=entry.resource_version,
-                    audit_id=recording.audit_id,
-                )
-        except NotFound:
-            return
-        except Conflict:
-            raise ConcurrentChange(conflict_text()) from None
-    await _wait_until_cached(gvr, entry.key, written)
-
-
-async def _wait_until_cached(gvr: GVR, key: Key, written: Manifest | None) -> None:
-    """Wait until the write is in the cache, so that the next page shows it."""
-    version = written["metadata"]["resourceVersion"] if written else ""
-    await wait_for_cache(get_runtime().informer(gvr), key, version)
+    key, version = entry.key, entry.resource_version
+    try:
+        if left:
+            body = {"metadata": {"resourceVersion": version}, field: left}
+            await actor.as_console("update", gvr, key, body, method="patch", wait=True)
+        else:
+            seen = {"uid": entry.projection.uid, "resource_version": version}
+            await actor.as_console("delete", gvr, key, wait=True, **seen)
+    except NotFound:
+        return
+    except Conflict:
+        raise ConcurrentChange(conflict_text()) from None
 
 
 def _remaining_subjects(gvr: GVR, binding: Manifest, kind: str, name: str) -> tuple[str, list[Any]]:

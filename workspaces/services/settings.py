@@ -4,9 +4,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.audit.trail import record, request_action
+from console.kube.apply import Manifest
 from console.kube.errors import Conflict
-from console.kube.gvr import USERS, WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, Key
+from console.kube.gvr import WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, Key
 from console.kube.host_runtime import get_runtime
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import (
@@ -16,14 +16,12 @@ from console.kube.projections.roles import (
 )
 from console.kube.store import Entry
 from console.ui.core.permissions import Denied, Refused
-from rbac.authorizer import is_usable
 from workspaces.builtin_roles import ADMIN, workspace_role_name
-from workspaces.names import Manifest
 from workspaces.quantities import Amounts
 from workspaces.quota_allocation import quantity_text
 from workspaces.quotas import workspace_quota
 from workspaces.rights import WORKSPACE, rules_of_role
-from workspaces.services.actor import Actor, check_user_name
+from workspaces.services.actor import Actor, check_user_name, is_usable_user
 from workspaces.services.members import remove_roles
 from workspaces.services.projects import check_name
 
@@ -55,13 +53,10 @@ async def create(actor: Actor, *, manager: str, alias: str, description: str) ->
             "placement": {"clusters": [{"name": "host"}]},
         },
     }
-    client = get_runtime().as_user(actor.access.identity)
-    action = request_action(actor.request, "create", WORKSPACE_TEMPLATES, name=actor.workspace)
-    async with record(action) as recording:
-        try:
-            await client.create(WORKSPACE_TEMPLATES, body, audit_id=recording.audit_id)
-        except Conflict:
-            raise Refused(_("A workspace with this name already exists.")) from None
+    try:
+        await actor.as_user("create", WORKSPACE_TEMPLATES, Key("", actor.workspace), body)
+    except Conflict:
+        raise Refused(_("A workspace with this name already exists.")) from None
 
 
 async def edit(
@@ -74,7 +69,9 @@ async def edit(
         raise Refused(
             _("This workspace has no WorkspaceTemplate, so its settings are not available.")
         )
-    _check_seen(version)
+    if not version:
+        # Without a version, the write would overwrite changes that the user has not seen.
+        raise Refused(_("The form is incomplete. Reload the page."))
     if manager != entry.projection.manager:
         _check_manager(manager)
         rules = rules_of_role(actor.workspace, workspace_role_name(actor.workspace, ADMIN))
@@ -90,9 +87,8 @@ async def edit(
         },
         "spec": {"template": {"spec": {"manager": manager, "networkIsolation": isolated}}},
     }
-    name = actor.workspace
-    async with actor.as_console("update", WORKSPACE_TEMPLATES, name) as (client, recording):
-        await client.patch(WORKSPACE_TEMPLATES, body, name=name, audit_id=recording.audit_id)
+    key = Key("", actor.workspace)
+    await actor.as_console("update", WORKSPACE_TEMPLATES, key, body, method="patch")
     if manager != entry.projection.manager:
         # The manager gets the administrator role from the settings, and each member has only one
         # role.
@@ -106,8 +102,8 @@ async def set_quota(actor: Actor, hard: Amounts, version: str) -> None:
     Other fields of the quota are kept. `version` is the resourceVersion that the user saw, or ""
     if there was none.
     """
-    may_set_quota(actor)
-    client = get_runtime().as_user(actor.access.identity)
+    if not actor.access.can("update", WORKSPACE_QUOTAS, name=actor.workspace):
+        raise Denied("update", WORKSPACE_QUOTAS)
     entry = workspace_quota(actor.workspace) if version else None
     kept: Manifest = entry.original() if entry is not None else {}
     meta, spec = kept.get("metadata") or {}, kept.get("spec") or {}
@@ -128,36 +124,14 @@ async def set_quota(actor: Actor, hard: Amounts, version: str) -> None:
             "quota": {**(spec.get("quota") or {}), "hard": amounts},
         },
     }
-    verb = "update" if version else "create"
-    action = request_action(actor.request, verb, WORKSPACE_QUOTAS, name=actor.workspace)
-    async with record(action) as recording:
-        if version:
-            body["metadata"]["resourceVersion"] = version
-            await client.replace(
-                WORKSPACE_QUOTAS, body, name=actor.workspace, audit_id=recording.audit_id
-            )
-        else:
-            await client.create(WORKSPACE_QUOTAS, body, audit_id=recording.audit_id)
-
-
-def may_set_quota(actor: Actor) -> None:
-    """Raise `Denied` if the user may not set the quota."""
-    if not actor.access.can("update", WORKSPACE_QUOTAS, name=actor.workspace):
-        raise Denied("update", WORKSPACE_QUOTAS)
-
-
-def _check_seen(version: str) -> None:
-    """Raise `Refused` if the form has no version, because changes require a version that the user
-    saw.
-    """
-    if not version:
-        raise Refused(_("The form is incomplete. Reload the page."))
+    if version:
+        body["metadata"]["resourceVersion"] = version
+    verb, key = "update" if version else "create", Key("", actor.workspace)
+    await actor.as_user(verb, WORKSPACE_QUOTAS, key, body)
 
 
 def _check_manager(manager: str) -> None:
     check_user_name(manager)
-    entry = get_runtime().informer(USERS).store.get(Key("", manager))
-    if entry is None or not is_usable(entry.projection):
-        raise Refused(
-            _("User %(name)s does not exist or cannot manage the workspace.") % {"name": manager}
-        )
+    if not is_usable_user(manager):
+        text = _("User %(name)s does not exist or cannot manage the workspace.")
+        raise Refused(text % {"name": manager})

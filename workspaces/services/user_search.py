@@ -5,7 +5,6 @@ users in workspaces whose members the viewer may list, and only by user name. Ot
 invited by their full user name.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from accounts.users.directory import users
@@ -46,21 +45,20 @@ def find_users(access: Access, workspace: str, part: str) -> SearchResult:
     if not wanted:
         return SearchResult([], False, by_address)
     taken = _members(workspace)
-    found = [
-        one
-        for one in _seen(access, by_address)
-        if one.name not in taken and (wanted in one.name or wanted in one.email.casefold())
-    ]
-    found.sort()
-    return SearchResult(found[:MOST], len(found) > MOST, by_address)
-
-
-def _seen(access: Access, everybody: bool) -> Iterator[FoundUser]:
-    names = None if everybody else _colleagues(access)
+    names, found = None if by_address else _colleagues(access), []
     for entry in users().store.snapshot().entries.values():
         user: User = entry.projection
-        if is_usable(user) and (names is None or user.name in names):
-            yield FoundUser(user.name, user.email if everybody else "")
+        email = user.email if by_address else ""
+        if (
+            not is_usable(user)
+            or user.name in taken
+            or (names is not None and user.name not in names)
+        ):
+            continue
+        if wanted in user.name or wanted in email.casefold():
+            found.append(FoundUser(user.name, email))
+    found.sort()
+    return SearchResult(found[:MOST], len(found) > MOST, by_address)
 
 
 def _colleagues(access: Access) -> frozenset[str]:
