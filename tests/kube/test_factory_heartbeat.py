@@ -37,13 +37,13 @@ class Noting:
         self.renewed = 0
         self.renewed_at: int | None = None
 
-    def doubt(self, since: datetime | None) -> None:
+    def set_unresponsive_since(self, since: datetime | None) -> None:
         self.doubts.append(since)
 
     def wake(self) -> None:
         self.woken += 1
 
-    def renew(self) -> None:
+    def restart_watches(self) -> None:
         self.renewed += 1
         self.renewed_at = len(self.doubts)
 

@@ -97,16 +97,16 @@ class Told:
     def informers(self) -> dict[GVR, None]:
         return dict.fromkeys(self.followed)
 
-    def vanished(self) -> tuple[GVR, ...]:
+    def deleted_types(self) -> tuple[GVR, ...]:
         return self.gone
 
-    def vanish(self, gvr: GVR) -> None:
+    def type_deleted(self, gvr: GVR) -> None:
         self.calls.append(("vanish", gvr))
 
-    def appear(self, gvr: GVR) -> None:
+    def type_created(self, gvr: GVR) -> None:
         self.calls.append(("appear", gvr))
 
-    def renew(self, gvr: GVR) -> None:
+    def relist(self, gvr: GVR) -> None:
         self.calls.append(("renew", gvr))
 
 
