@@ -1,6 +1,6 @@
 """Page that creates a user with a platform role.
 
-A user who may create users only through a platform role cannot create a user name whose existing
+A user who may create users only through a platform role cannot create a username whose existing
 bindings exceed the creator's own permissions. As in KubeSphere's form, no further permission is
 required to grant the new user a role, but the role must not exceed the creator's own
 permissions.

@@ -181,7 +181,7 @@ class AuthorizationCode(models.Model):
 
 
 class FailedAttempts(models.Model):
-    """Failed sign-in attempts for a user name or an address.
+    """Failed sign-in attempts for a username or an address.
 
     The key is a digest, because users sometimes type a password in the name field.
     """

@@ -1,4 +1,4 @@
-"""Effect of sign-ins on other requests, and timing differences that reveal user names.
+"""Effect of sign-ins on other requests, and timing differences that reveal usernames.
 
 `page_p99_during_signins_ms`: response times while 50 users sign in continuously.
 `signins_per_s`: rate of these sign-ins. `signin_timing_difference`: the difference between the

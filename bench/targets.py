@@ -44,7 +44,7 @@ TARGETS = (
     Target("overview_p95_ms", "Slowest overview, p95", 60),
     Target("list_p95_ms", "Slowest other list, p95", 60),
     Target("page_p99_during_signins_ms", "Pages while 50 people sign in, p99", 150),
-    Target("signin_timing_difference", "Wrong password, difference by user name", 0.1),
+    Target("signin_timing_difference", "Wrong password, difference by username", 0.1),
     Target("edit_open_1mb_p95_ms", "Editor of 1 MB, p95", 1000),
     Target("edit_review_10kb_ratio_kubectl", "Review, relative to kubectl diff", 1),
     Target("bulk_restart_ratio_kubectl", "Restart of 200, relative to kubectl", 1),

@@ -25,7 +25,7 @@ _SERVICE_ACCOUNT = "system:serviceaccount:"
 
 @dataclass(frozen=True, slots=True)
 class UserInfo:
-    """User name, groups, UID and extra attributes of an authenticated user."""
+    """Username, groups, UID and extra attributes of an authenticated user."""
 
     name: str
     groups: tuple[str, ...] = ()
@@ -122,7 +122,7 @@ class TokenFile:
 
 
 def user_of_certificate(certificate: Mapping[str, Any]) -> UserInfo | None:
-    """Return the user of a verified client certificate: CN is the user name, O the groups.
+    """Return the user of a verified client certificate: CN is the username, O the groups.
 
     `certificate` has the format of `ssl.SSLSocket.getpeercert`. Return None if the CN is
     missing.

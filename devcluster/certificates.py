@@ -17,7 +17,7 @@ _CONDITIONS = "status.conditions"
 
 
 def stamp_requestor(request: Obj, user: UserInfo) -> None:
-    """Set the user name and groups of the authenticated user in the request and override sent
+    """Set the username and groups of the authenticated user in the request and override sent
     values.
     """
     request.setdefault("spec", {}).update(username=user.name, groups=list(user.groups))

@@ -183,7 +183,7 @@ class Authorizer:
         return self._ask(identity, "create" if acting else "get", NAMESPACES, nothing, work_out)
 
     def grants_of_name(self, identity: Identity) -> tuple[Grant, ...] | None:
-        """Return the grants that bindings give to this user name and these groups, or None if they
+        """Return the grants that bindings give to this username and these groups, or None if they
         are uncertain.
 
         The user may be disabled or not exist. Never raises.

@@ -22,7 +22,7 @@ from console.kube.store import Entry, Store
 from rbac.rules import Rules, role_rules
 from rbac.subject_rights import Grant, RoleRef, SubjectRights
 
-#: A subject: the user name and the groups.
+#: A subject: the username and the groups.
 SubjectKey = tuple[str, tuple[str, ...]]
 #: Maximum number of subjects whose permissions are cached, many times the number of concurrent
 #: users.
@@ -40,7 +40,7 @@ class _CachedRights(NamedTuple):
 
 class _BindingIndex(Derived[Binding]):
     """Bindings indexed by subject, such as `User alice` or `Group ops`. A service account is
-    indexed by its user name.
+    indexed by its username.
 
     `touched` contains the subjects of changed bindings, or None if any binding may have changed.
     """

@@ -148,7 +148,7 @@ class RoleLevels:
         return self._beyond(identity, other, self._authorizer.grants(other, acting=False))
 
     def excess_of_name(self, identity: Identity, other: Identity) -> Rules | None:
-        """Like `excess_of_user`, but for a user name. The user may be disabled or not exist yet. Return
+        """Like `excess_of_user`, but for a username. The user may be disabled or not exist yet. Return
         None if the bindings are not loaded or may be out of date.
         """
         grants = self._authorizer.grants_of_name(other)

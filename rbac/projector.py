@@ -2,7 +2,7 @@
 
 Disabled users, and users that are being deleted, are left out of the bindings that the controllers
 write. The console rejects these users, but kube-apiserver accepts a client certificate until it
-expires, with every permission of its user name. Bindings created directly in Kubernetes are not
+expires, with every permission of its username. Bindings created directly in Kubernetes are not
 changed. Group permissions remain for every certificate that names the group.
 
 A name without a User object belongs to a client certificate of the cluster and stays in the

@@ -55,8 +55,9 @@ class UserAction(Action):
 
     `done` is the success message. `state` is the state to set; if it is empty, the patch makes
     every replica check the user's websockets. `reason` is the reason for revoking all sessions
-    and tokens, or "" to keep them. If a user is disabled, `RevocationReconciler` revokes them a second time
-    when the change arrives; the action does it before the administrator gets a response.
+    and tokens, or "" to keep them. If a user is disabled, `RevocationReconciler` revokes them a
+    second time when the change arrives; the action does it before the administrator gets a
+    response.
 
     An administrator whose permission comes from a platform role can change only users who don't
     hold more permissions than the administrator.

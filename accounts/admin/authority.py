@@ -92,6 +92,6 @@ def check_not_beyond(beyond: Rules | None, name: str) -> None:
     if beyond:
         text = _(
             "%(name)s has permissions that you don't have. Only users who have the same "
-            "permissions can change this user."
+            "permissions can change %(name)s."
         )
         raise Protected(text % {"name": escape_invisible(name)})

@@ -30,7 +30,7 @@ Write = Callable[..., Awaitable[Manifest]]
 
 
 def own_name(request: ConsoleRequest) -> str:
-    """Return the session's user name, also if the user still has to choose a password."""
+    """Return the session's username, also if the user still has to choose a password."""
     return request.account or request.pending or ""
 
 

@@ -162,7 +162,7 @@ def client_of(request: HttpRequest, fields: Mapping[str, str]) -> Client:
 
 
 def basic_of(request: HttpRequest) -> tuple[str, str] | None:
-    """Return user name and password of the HTTP Basic header, or None without one. Raise
+    """Return username and password of the HTTP Basic header, or None without one. Raise
     `OAuthError`.
     """
     header = request.headers.get("Authorization", "")

@@ -242,7 +242,7 @@ def use_refresh(token: str, client: Client, scope: str, now: datetime) -> Issued
 
 
 def user_of_code(code: str, client: Client) -> str:
-    """Return the user name of a code, used or not, or "" if it isn't a code of this client."""
+    """Return the username of a code, used or not, or "" if it isn't a code of this client."""
     rows = AuthorizationCode.objects.filter(digest=digest(code), client=client.name)
     return rows.values_list("user", flat=True).first() or ""
 

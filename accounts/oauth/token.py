@@ -30,7 +30,7 @@ GRANTS = {PASSWORD: PASSWORD, REFRESH: REFRESH, CODE: CODE, "code": CODE}
 DISCARD_EVERY = 60.0
 
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
-_WRONG_PASSWORD = "Wrong user name or password."  # noqa: S105
+_WRONG_PASSWORD = "Wrong username or password."  # noqa: S105
 #: Errors after a correct password, by the reason that `authenticate` returns. The error code
 #: `mfa_required` is Auth0's.
 _FACTORS = {

@@ -68,7 +68,7 @@ class SessionAuthMiddleware:
 
 
 def _names(found: FoundSession) -> tuple[str | None, str | None]:
-    """Return the session's user name and the name of the user whose permissions apply."""
+    """Return the session's username and the name of the user whose permissions apply."""
     mine, theirs = found.identity, found.acting
     return mine.name if mine else None, theirs.name if theirs else None
 

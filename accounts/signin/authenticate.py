@@ -55,7 +55,7 @@ class Attempt:
 async def authenticate(
     request: HttpRequest, username: str, password: str, *, kind: str = TOKEN, code: str = ""
 ) -> Attempt:
-    """Check a user name or email address, a password and, if the user has a second factor, `code`.
+    """Check a username or email address, a password and, if the user has a second factor, `code`.
 
     Creates a LoginRecord of type `kind`. Unknown users, disabled users and users without a
     password take as long as a wrong password and count toward the same limits. Raise

@@ -125,7 +125,7 @@ async def _run(work: Callable[[], T]) -> T:
 #
 # A check takes a core for about 50 ms, so hundreds of concurrent checks have to wait. A request
 # waits up to `PATIENCE` seconds. Turns alternate between addresses, and within an address between
-# user names, so a thousand guesses from one machine, or for one name, delay other users by one
+# usernames, so a thousand guesses from one machine, or for one name, delay other users by one
 # turn. If more than `MOST` requests wait, the last request of the busiest address is rejected.
 
 
@@ -134,7 +134,7 @@ class TooBusy(Exception):
 
 
 class _AddressQueue:
-    """Waiting requests of one address, grouped by user name."""
+    """Waiting requests of one address, grouped by username."""
 
     def __init__(self) -> None:
         self.count = 0

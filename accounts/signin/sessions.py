@@ -6,7 +6,7 @@ inherit it. It also stores the password's credential, so it becomes invalid when
 changes. A lock after failed attempts doesn't end sessions.
 
 Until all sign-in steps are complete, a session has no identity: `FoundSession.pending` contains
-the user name and `FoundSession.step` the next step. Only `examine` decides this, at every use,
+the username and `FoundSession.step` the next step. Only `examine` decides this, at every use,
 so no entry point can skip it.
 """
 

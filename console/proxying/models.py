@@ -11,7 +11,7 @@ from django.utils import timezone
 class Opening(models.Model):
     """An open port.
 
-    `label`: first label of the host name. `account`: owner of the session. `as_user`: user name
+    `label`: first label of the host name. `account`: owner of the session. `as_user`: username
     for kube-apiserver. `ticket`, `cookie`: hashes of the one-time ticket and the cookie, "" if
     not set. `audit_id`: ID of the audit record of the opening. `used`: approximate time of the
     last use.

@@ -51,7 +51,7 @@ def workspace_denied_page(request: ConsoleRequest, denied: Denied, workspace: st
         )
         % words
         if inside
-        else _("Please invite me to the workspace %(workspace)s: %(url)s. My user name is %(who)s.")
+        else _("Please invite me to the workspace %(workspace)s: %(url)s. My username is %(who)s.")
         % words,
     }
     return render(request, "console/asking.html", context, status=403)

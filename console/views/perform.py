@@ -52,7 +52,7 @@ async def perform(
     - `body`: the manifest or patch. `delete` has none.
     - `access`: the user's access in the cluster to change, by default that of `request`.
     - `by_console`: True to send the request with the console's identity.
-    - `as_user`: the user name that the audit trail shows for kube-apiserver, by default the user's
+    - `as_user`: the username that the audit trail shows for kube-apiserver, by default the user's
       identity.
     - `wait`: True to return when the cache contains the write, or after a timeout.
     - `options`: further arguments of the client's method, such as `uid` or `resource_version`.

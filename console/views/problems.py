@@ -37,7 +37,9 @@ def error_text(error: Problem, *, gone: str = "", changed: str = "", unsure: str
         return too_deep()
     budget = disruption_budget_text(error)
     if budget:
-        return f"{_('A disruption budget does not allow it now.')} {budget}"
+        # Not inside an f-string, where makemessages does not find texts.
+        blocked = _("Blocked by a disruption budget.")
+        return f"{blocked} {budget}"
     said = f"{_plain(error, gone, changed, unsure)} {escape_invisible(translate_message(error.message))}"
     if isinstance(error, TooManyRequests) and error.retry_after:
         again = _("Try again in %(seconds)s seconds.") % {"seconds": round(error.retry_after)}

@@ -11,7 +11,7 @@ from devcluster.objects import Obj
 IAM, TENANT = "iam.kubesphere.io", "tenant.kubesphere.io"
 WORKSPACE_LABEL = "kubesphere.io/workspace"
 
-#: User name, email address, description.
+#: Username, email address, description.
 USERS = (
     ("alice", "alice@shop.example", "Looks after the workspace shop"),
     ("bob", "bob@shop.example", "Looks into the workspace shop"),
@@ -21,7 +21,7 @@ WORKSPACES = {
     "shop": ("checkout", "payments", "shipping", "web"),
     "platform": ("ci", "data", "ingress", "logging", "monitoring"),
 }
-#: Workspace, role, user name.
+#: Workspace, role, username.
 MEMBERS = (("shop", "admin", "alice"), ("shop", "viewer", "bob"))
 QUOTAS = {"shop": {"pods": "160", "requests.cpu": "60", "requests.memory": "120Gi"}}
 

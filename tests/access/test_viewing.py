@@ -2,6 +2,7 @@
 changes.
 """
 
+import html
 from datetime import timedelta
 from typing import Any
 
@@ -160,7 +161,7 @@ async def test_requests_do_not_extend_the_viewing_time(clock: MovableClock) -> N
         assert (await admin.post(BEGIN.format(who))).status_code == 403
     assert "Viewing as <strong>alice</strong>" in text_of(await admin.get(KEYS))
     clock.move(seconds=(LIFETIME / 2).total_seconds())
-    assert "viewing as alice has ended" in text_of(await admin.get("/clusters/host/nodes"))
+    assert "Viewing as alice has ended." in text_of(await admin.get("/clusters/host/nodes"))
 
 
 async def test_viewing_requires_permission_and_another_existing_user() -> None:
@@ -204,9 +205,8 @@ async def test_viewing_as_a_user_who_holds_more_permissions_is_refused(
     charlie = await signed_in("charlie")
     answer = await charlie.post(BEGIN.format("alice"))
     assert answer.status_code == 403
-    assert "has permissions that you don't have: perform all actions on everything" in text_of(
-        answer
-    )
+    told = "alice has permissions that you don't have: perform all actions on all resources"
+    assert told in html.unescape(text_of(answer))
     # Revoke bob's permissions, so that he no longer has more than charlie.
     for binding in list(runtime.console.of(ROLE_BINDINGS).values()):
         if "viewer" in binding["metadata"]["name"]:
@@ -231,14 +231,14 @@ async def test_viewing_stops_when_the_viewer_loses_the_permission(runtime: Stati
     runtime.console.put(CLUSTER_ROLES, native_role("cluster-admin", rule("*", "*", "*")))
     runtime.console.put(CLUSTER_ROLE_BINDINGS, more)
     text = text_of(await charlie.get("/dashboard"))
-    assert "has ended" in text and "Viewing as" not in text
+    assert "Viewing as dave has ended." in text and "Viewing as <strong>" not in text
     given = runtime.console.of(CLUSTER_ROLE_BINDINGS)
     take_away(runtime.informer(CLUSTER_ROLE_BINDINGS), given["more"])
     assert (await charlie.post(BEGIN.format("dave"))).status_code == 302
     assert "Viewing as <strong>dave" in text_of(await charlie.get("/dashboard"))
     take_away(runtime.informer(CLUSTER_ROLE_BINDINGS), given["acting"])
     text = text_of(await charlie.get("/dashboard"))
-    assert "has ended" in text and "Viewing as" not in text
+    assert "Viewing as dave has ended." in text and "Viewing as <strong>" not in text
 
 
 async def test_viewing_stops_when_the_other_user_is_deleted_or_replaced(
@@ -248,7 +248,7 @@ async def test_viewing_stops_when_the_other_user_is_deleted_or_replaced(
     gone = runtime.console.of(USERS)["bob"]
     take_away(runtime.informer(USERS), gone)
     text = text_of(await admin.get("/dashboard"))
-    assert "has ended" in text and "Viewing as" not in text
+    assert "Viewing as bob has ended." in text and "Viewing as <strong>" not in text
     bring(runtime.informer(USERS), {**gone, "metadata": {**gone["metadata"], "uid": "another"}})
     assert "Viewing as" not in text_of(await admin.get("/dashboard"))
 
@@ -262,7 +262,7 @@ async def test_viewing_stops_when_the_other_user_is_disabled_or_recreated(
     admin = await viewing("bob")
     bring(runtime.informer(USERS), merged(runtime.console.of(USERS)["bob"], change))
     text = text_of(await admin.get("/dashboard"))
-    assert "has ended" in text and "Viewing as" not in text
+    assert "Viewing as bob has ended." in text and "Viewing as <strong>" not in text
 
 
 async def test_viewing_cannot_be_nested(runtime: StaticRuntime) -> None:

@@ -1,5 +1,6 @@
 """The action framework, tested with "Restart" and an action that the test adds."""
 
+import html
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ def kind(monkeypatch: pytest.MonkeyPatch) -> Iterator[ResourceKind]:
     """Add the `Label` action to Deployments for the duration of a test."""
     found = kinds.by_type(DEPLOYMENTS)
     assert found is not None
-    worked_out = ("shown_actions", "asked")
+    worked_out = ("action_checks", "actions_by_name")
     for name in worked_out:
         found.__dict__.pop(name, None)
     monkeypatch.setattr(type(found), "actions", (*found.actions, Label()))
@@ -218,7 +219,9 @@ async def test_users_without_permission_see_the_missing_permission(shop: Shop) -
         page = await ClientAs()(who).post(url, {"uid": made["metadata"]["uid"]})
         assert page.status_code == 403
         verb = "list" if who == "charlie" else "patch"
-        assert f"You don't have permission to {verb} deployments" in await text_of(page)
+        assert f"You don't have permission to {verb} deployments" in html.unescape(
+            await text_of(page)
+        )
         answer = await ClientAs()(who, **JSON).post(url, {"uid": made["metadata"]["uid"]})
         status = json.loads(await text_of(answer))
         assert (status["code"], status["reason"]) == (403, "Forbidden")
@@ -273,7 +276,8 @@ async def test_form_input_is_validated_and_passed_to_the_action(shop: Shop) -> N
     assert (await shop.client().get(url)).status_code == 409
     page = await shop.client().post(url, {"uid": uid, "note": "again"})
     assert page.status_code == 409
-    assert "The current state of the object doesn't allow this action." in await text_of(page)
+    said = html.unescape(await text_of(page))
+    assert "The current state of the object doesn't allow this action." in said
 
 
 async def test_the_kubectl_command_reflects_the_form_input(shop: Shop) -> None:

@@ -291,9 +291,7 @@ def alike(obj: Obj | None, name: str) -> Any:
         "metadata": {"labels": labels, "annotations": notes},
         "owners": [(one["kind"], one["name"]) for one in about.get("ownerReferences", ())],
         "spec": spec,
-        "verdicts": [
-            one["type"] for one in conditions if one["type"] in ("Approved", "Permission denied")
-        ],
+        "verdicts": [one["type"] for one in conditions if one["type"] in ("Approved", "Denied")],
     }
     text = json.dumps(found, sort_keys=True).replace(name, "NAME").replace(about["uid"], "UID")
     text = re.sub(r"kube-api-access-\w+", "TOKEN", text)

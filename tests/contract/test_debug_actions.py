@@ -74,7 +74,7 @@ async def test_the_debug_form_shows_the_kubectl_command(olga: Person, made: Obj)
         f"--profile=general -n {about['namespace']}"
     )
     assert line in text
-    assert "Kubernetes lets nobody remove it" in text
+    assert "Kubernetes cannot remove a debug container from a pod" in text
     for target in ("main", "side", ""):
         assert f'<option value="{target}"' in text
     assert '<option value="first"' not in text

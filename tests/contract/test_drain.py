@@ -390,7 +390,7 @@ async def test_a_drain_can_be_stopped(site: Site) -> None:
     asked = await trail.acount()
     at = path(site.namespace, "pods", kept["metadata"]["name"])
     site.admin.delete(at, gracePeriodSeconds=0).ok()
-    await site.says("stopped the drain", "1 of 1")
+    await site.says("stopped draining this node", "1 of 1")
     assert await trail.acount() == asked
 
 

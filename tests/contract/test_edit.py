@@ -428,7 +428,7 @@ async def test_a_recreated_object_of_the_same_name_is_not_changed(desk: Desk) ->
     opened = (await page.open()).changing('"1"', '"2"')
     desk.admin.delete(page.where)
     gone = await page.send(opened)
-    assert gone.status == 404 and gone.text == opened.text and "is gone" in gone.html
+    assert gone.status == 404 and gone.text == opened.text and "no longer exists" in gone.html
     desk.make(body, "configmaps")
     other = await page.send(opened)
     assert other.status == 409 and "replaced by another object with the same name" in other.html
@@ -470,7 +470,7 @@ async def test_warnings_are_shown(cluster: Cluster, web: Page) -> None:
     # Concurrent changes are merged and do not hide a warning.
     web.patch({"metadata": {"annotations": {"example.com/theirs": "x"}}})
     reviewed = await web.send(opened.with_text(opened.text + "status: {}\n"))
-    assert "status is set by the cluster" in reviewed.html
+    assert "The cluster sets status. The value here is ignored." in reviewed.html
     if type(cluster).__name__ == "Real":
         told = unescape(reviewed.html)
         assert "deprecated since v1.30" in told and "non-functional in v1.16+" in told
@@ -481,21 +481,21 @@ HOSTILE = {
     "x": "This is not a manifest",
     "[]": "This is not a manifest",
     "metadata: 1": "This is not a manifest",
-    "metadata: {}": "apiVersion must stay apps/v1",
+    "metadata: {}": "apiVersion cannot be changed. The value must be apps/v1.",
     "a: &a [x]\nb: *b": "this alias does not refer to an anchor above it",
     "a: &a [*a]": "this alias does not refer to an anchor above it",
     "!!python/object/apply:os.system [id]": "tags are not supported",
     "a: 1\n---\nb: 2": "more than one document",
     "a: 1\na: 2": "a key appears more than once",
     "[" * 20_000: "nested too deeply",
-    "a: \0": "This could not be decoded",
-    "\x01\x02\x7f": "This could not be decoded",
+    "a: \0": "Could not parse the YAML",
+    "\x01\x02\x7f": "Could not parse the YAML",
     "\ufffd" * 100: "This is not a manifest",
     "a: .inf": "not a valid JSON number",
     "x" * (MOST + 1): "Use at most 2097152 characters.",
-    'a: "\\ud800"': "This could not be decoded",
+    'a: "\\ud800"': "Could not parse the YAML",
     "\u202e: \u2066": "This is not a manifest",
-    "a: [\n": "This could not be decoded",
+    "a: [\n": "Could not parse the YAML",
 }
 
 
@@ -550,7 +550,9 @@ async def test_users_without_permission_see_the_missing_permission(web: Page) ->
             await ClientAs()(who).post(web.url, {**opened.fields, "step": "review"}),
         ):
             assert response.status_code == 403
-            assert f"You don't have permission to {verb} deployments" in await text_of(response)
+            assert f"You don't have permission to {verb} deployments" in unescape(
+                await text_of(response)
+            )
     missing = replace(web, name="none")
     assert (await missing.open()).status == 404
     assert (await replace(web, plural="planets").open()).status == 404

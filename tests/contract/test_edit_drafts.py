@@ -124,7 +124,7 @@ async def test_a_draft_is_available_while_the_cluster_is_unreachable(
     draft = await continued(web)
     await runtime.close_connections()
     assert (sent.status, sent.text) == (503, typed.text)
-    assert "did not answer" in sent.html
+    assert "The cluster did not respond." in sent.html
     assert (draft.status, draft.text) == (503, typed.text)
 
 

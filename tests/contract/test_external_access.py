@@ -1,5 +1,6 @@
 """Changing the external access of a service."""
 
+import html
 from collections.abc import Iterator
 from typing import Any
 
@@ -89,9 +90,8 @@ async def test_headless_and_external_name_services_have_no_external_access(
     made = make(admin, runtime, namespace, **more)
     page = olga.on("external-access", "services", made)
     assert not await page.is_offered("services", Key(namespace, made["metadata"]["name"]))
-    assert "The current state of the object doesn't allow this action." in await page.refuses(
-        409, type="NodePort"
-    )
+    said = html.unescape(await page.refuses(409, type="NodePort"))
+    assert "The current state of the object doesn't allow this action." in said
 
 
 async def test_users_without_permission_cannot_change_external_access(

@@ -390,7 +390,7 @@ async def test_undo_deletes_created_objects(desk: Desk) -> None:
     desk.admin.post(desk.path("configmaps"), config_map(taken, a="kept")).ok()
     documents = [secret(one, a="b"), config_map(taken), config_map(two)]
     status, html = await desk.page("create", "---\n".join(map(text_for, documents)))
-    assert status == 207 and "2 objects that were created are deleted again" in html
+    assert status == 207 and "2 created objects will be deleted in reverse order" in html
     found = re.search(r'name="made" value="([^"]*)"', html)
     assert found is not None
     status, html = await desk.page("undo", "left: alone", made=unescape(found[1]))

@@ -42,7 +42,7 @@ __all__ = ["_site"]
 pytestmark = pytest.mark.django_db(transaction=True)
 #: A marker value that must not appear in any page, audit record, or log.
 CANARY = "s3cr3t-canary"
-BYTES = b"\x00\xff\xfe binary"
+BYTES = b"\x00\xff\xfe unseen"
 FOLLOWED = (
     CONFIG_MAPS,
     types.DEPLOYMENTS,
@@ -197,7 +197,7 @@ async def test_binary_values_show_only_their_size(shelf: Shelf) -> None:
     text = html.unescape(await page.asks())
     assert "logo</code>" in text and f"{len(BYTES)}B" in text
     assert "The value is binary data. Upload a file to replace the value." in text
-    assert "binary" not in text.split('name="was"')[1].split("<template")[0]
+    assert "unseen" not in text.split('name="was"')[1].split("<template")[0]
     if not shelf.secret:
         assert "The value contains invisible characters." in text
         assert "The value is too long to edit here." in text
@@ -256,8 +256,8 @@ async def test_an_object_made_immutable_in_the_meantime_is_not_changed(shelf: Sh
     ("typed", "said"),
     [
         ({}, "No changes were made."),
-        ({"new-key-0": "a b"}, "\u201ca b\u201d cannot be a key"),
-        ({"new-key-0": ".."}, "\u201c..\u201d cannot be a key"),
+        ({"new-key-0": "a b"}, "“a b” is not a valid key"),
+        ({"new-key-0": ".."}, "“..” is not a valid key"),
         ({"new-key-0": "..a"}, "is not a valid key"),
         ({"new-key-0": "."}, "is not a valid key"),
         ({"new-key-0": "x" * 254}, "is not a valid key"),
@@ -275,7 +275,7 @@ async def test_an_object_made_immutable_in_the_meantime_is_not_changed(shelf: Sh
             "Enter a value or choose a file, not both.",
         ),
         ({"file-0": b"x" * 1024 * 1025}, "A value can be at most 1 MiB."),
-        ({"file-0": b"x" * 1024 * 600, "file-1": b"y" * 1024 * 600}, "These would have 1.2MiB."),
+        ({"file-0": b"x" * 1024 * 600, "file-1": b"y" * 1024 * 600}, "The new total is 1.2MiB."),
         ({"value-0": "typed by me\0"}, "Null characters are not allowed."),
         ({"was": "x", "value-0": "2"}, "The form is incomplete. Reload the page."),
     ],

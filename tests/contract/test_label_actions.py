@@ -169,7 +169,7 @@ async def test_hidden_annotations_are_kept(project: Project) -> None:
     )
     page = await text_of(await project.client().get(project.url(made)))
     assert f"These keys are not shown here and will not be changed: {APPLIED}, long." in page
-    assert "and may set them again: node.kubernetes.io/zone." in page
+    assert "Kubernetes uses these keys and may set them again: node.kubernetes.io/zone." in page
     sent = await project.form(made)
     assert sent["annotations"] == ""
     done = await project.save(made, {**sent, "annotations": "mine=1"})
@@ -188,12 +188,12 @@ async def test_hidden_annotations_cannot_be_overwritten(project: Project) -> Non
 @pytest.mark.parametrize(
     ("field", "typed", "said"),
     [
-        ("labels", "app=web!", "Line 1: “web!” cannot be a label's value"),
+        ("labels", "app=web!", "Line 1: “web!” is not a valid label value"),
         ("labels", "a=1\napp", "Line 2: Use key=value."),
         ("labels", "a=1\na=2", "Line 2: This key appears more than once."),
-        ("labels", "a b=1", "Line 1: “a b” cannot be a key"),
+        ("labels", "a b=1", "Line 1: “a b” is not a valid key"),
         ("labels", f"a={'x' * 64}", "is not a valid label value"),
-        ("annotations", "Example.com/a=1\n/b=1", "Line 2: “/b” cannot be a key"),
+        ("annotations", "Example.com/a=1\n/b=1", "Line 2: “/b” is not a valid key"),
         (
             "annotations",
             'a="1',
@@ -202,8 +202,8 @@ async def test_hidden_annotations_cannot_be_overwritten(project: Project) -> Non
                 "mark, as a JSON string."
             ),
         ),
-        ("annotations", 'a="1" 2', "Line 1: What begins with a quote"),
-        ("annotations", 'a="\\ud800"', "Line 1: What begins with a quote"),
+        ("annotations", 'a="1" 2', "Line 1: A value that starts with a quotation mark"),
+        ("annotations", 'a="\\ud800"', "Line 1: A value that starts with a quotation mark"),
         ("labels", "", "No changes were made."),
     ],
 )

@@ -1,5 +1,6 @@
 """Cordoning a node, uncordoning it, and editing its taints."""
 
+import html
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -81,7 +82,8 @@ async def test_a_node_is_cordoned_and_uncordoned(
     assert now["spec"]["unschedulable"] is True
     known(runtime, NODES, now)
     assert await uncordon.is_offered("nodes", key) and not await cordon.is_offered("nodes", key)
-    assert "The current state of the object doesn't allow this action." in await cordon.refuses(409)
+    said = html.unescape(await cordon.refuses(409))
+    assert "The current state of the object doesn't allow this action." in said
     assert f"kubectl uncordon {name}" in await uncordon.asks()
     assert (await uncordon.status())["status"] == "Success"
     assert "unschedulable" not in _spec(admin, node)

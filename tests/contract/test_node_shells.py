@@ -152,10 +152,9 @@ async def test_users_without_permission_cannot_open_a_node_shell(
 ) -> None:
     """Refused by the console or only by the cluster. A node with another UID is also refused."""
     page = olga.on("shell", "nodes", node)
-    assert "You don't have permission to create pods" in await Page(
-        "bob", page.url, page.uid
-    ).refuses(403)
-    assert "You don't have permission to" in await Page("charlie", page.url, page.uid).refuses(403)
+    for who, missing in (("bob", "create pods"), ("charlie", "list nodes")):
+        said = html.unescape(await Page(who, page.url, page.uid).refuses(403))
+        assert f"You don't have permission to {missing}" in said
     text = await Page(olga.name, page.url, "another").refuses(409, name="shell")
     assert "replaced by another object with the same name" in text
     reader = person(monkeypatch, scrap, shells, rule("get list", "nodes pods"))
@@ -163,9 +162,8 @@ async def test_users_without_permission_cannot_open_a_node_shell(
     assert "Permission denied by the cluster." in refused
     elsewhere = person(monkeypatch, scrap, shells, rule("get list", "nodes"))
     Grants(scrap, "default").here(user(elsewhere.name), rule("get create", "pods"))
-    assert "The cluster did not" in await elsewhere.on("shell", "nodes", node).refuses(
-        403, name="shell"
-    )
+    refused = await elsewhere.on("shell", "nodes", node).refuses(403, name="shell")
+    assert "Permission denied by the cluster." in refused
     assert not made_pods(admin, shells, node)
 
 

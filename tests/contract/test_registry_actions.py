@@ -88,7 +88,8 @@ async def test_other_secrets_cannot_be_the_default_pull_secret(
     made = admin.post(path(namespace, "secrets"), secret(unique("plain"), a="b")).ok()
     page = olga.on("default-registry", "secrets", made)
     assert not await page.is_offered("secrets", Key(namespace, made["metadata"]["name"]))
-    assert "The current state of the object doesn't allow this action." in await page.refuses(409)
+    said = html.unescape(await page.refuses(409))
+    assert "The current state of the object doesn't allow this action." in said
 
 
 async def test_users_without_permission_cannot_set_the_default_pull_secret(

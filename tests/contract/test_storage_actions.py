@@ -1,5 +1,6 @@
 """Actions on PersistentVolumeClaims, volume snapshots, and storage classes."""
 
+import html
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -251,7 +252,8 @@ async def test_a_class_can_replace_the_default_classes(
     )
     known(runtime, STORAGE_CLASSES, read_class(admin, new))
     assert await unset.is_offered("storageclasses", key)
-    assert "The current state of the object doesn't allow this action." in await page.refuses(409)
+    said = html.unescape(await page.refuses(409))
+    assert "The current state of the object doesn't allow this action." in said
     assert f"{DEFAULT}=false {BETA}-" in await unset.asks()
     assert (await unset.status())["status"] == "Success"
     assert notes_of(admin, new) == {DEFAULT: "false"}
@@ -413,9 +415,8 @@ async def test_expansion_is_refused_before_the_form_if_the_class_forbids_it(
         page = olga.on("expand", "persistentvolumeclaims", one)
         key = Key(namespace, one["metadata"]["name"])
         assert not await page.is_offered("persistentvolumeclaims", key)
-        assert "The current state of the object doesn't allow this action." in await page.refuses(
-            409, size="2Gi"
-        )
+        said = html.unescape(await page.refuses(409, size="2Gi"))
+        assert "The current state of the object doesn't allow this action." in said
     for one in (claim, lost, static, waiting):
         assert size_of(read_claim(admin, one)) == "1Gi"
 
@@ -647,7 +648,7 @@ async def test_only_ready_snapshots_can_be_restored(
     page = olga.on("volume", segment, snapshot)
     assert not await page.is_offered(segment, Key(namespace, name))
     chosen = {"access_mode": "ReadWriteOnce", "volume_mode": "Filesystem", "storage_class": ""}
-    said = await page.refuses(409, name=unique("x"), size="3Gi", **chosen)
+    said = html.unescape(await page.refuses(409, name=unique("x"), size="3Gi", **chosen))
     assert "The current state of the object doesn't allow this action." in said
 
 
@@ -665,7 +666,8 @@ async def test_volume_expansion_of_a_class_can_be_allowed_and_forbidden(
     now = read_class(admin, made)
     assert now["allowVolumeExpansion"] is True
     known(runtime, STORAGE_CLASSES, now)
-    assert "The current state of the object doesn't allow this action." in await allow.refuses(409)
+    said = html.unescape(await allow.refuses(409))
+    assert "The current state of the object doesn't allow this action." in said
     assert (await forbid.status())["status"] == "Success"
     assert read_class(admin, made)["allowVolumeExpansion"] is False
     assert await recorded() == [

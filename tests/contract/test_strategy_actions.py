@@ -99,8 +99,8 @@ async def test_the_strategy_is_changed_without_other_changes(
     ("typed", "field", "said"),
     [
         ({}, "", "No changes were made."),
-        ({"type": "OnDelete"}, "type", "not one of the choices"),
-        ({"type": ""}, "type", "not one of the choices"),
+        ({"type": "OnDelete"}, "type", "This option is no longer available."),
+        ({"type": ""}, "type", "This option is no longer available."),
         ({"maxSurge": "a few"}, "maxSurge", "or a percentage such as 25%."),
         ({"maxSurge": "-1"}, "maxSurge", "or a percentage such as 25%."),
         (

@@ -21,7 +21,7 @@ from tests.contract.objects import unique
 from tests.contract.tidy import Scrap
 from tests.depth import number
 
-#: Valid user names. They are transmitted unchanged or rejected, see `Identity`.
+#: Valid usernames. They are transmitted unchanged or rejected, see `Identity`.
 NAMES = ("ann", "Ann", "ann,bob", "ann bob", "a: b", 'a"b', "a\\b", "a%2Cb", "a;b=c", "n" * 253)
 #: Number of requests per user and kind of stream.
 TURNS = number(1, 4)

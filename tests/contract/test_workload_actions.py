@@ -1,5 +1,6 @@
 """Actions on workloads, by page, by JSON, and compared with kubectl."""
 
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -381,7 +382,8 @@ async def test_a_workload_is_rolled_back(project: Project, gvr: GVR) -> None:
     assert images(project.read(gvr, made))[0] == "example/zero:1"
     until_revision(project, gvr, made, 3)
     # The previously newest revision is now the one to roll back to.
-    assert "from now to revision 2" in await project.page(gvr, made, "rollback", "revision=2")
+    asked = await project.page(gvr, made, "rollback", "revision=2")
+    assert "Pod template: from the current template to revision 2" in asked
     for gone in ("1", "3", "4", "x", ""):
         page = await project.client().get(f"{project.url(gvr, made, 'rollback')}?revision={gone}")
         assert page.status_code == 409
@@ -587,7 +589,7 @@ async def test_users_without_permission_see_the_missing_permission(
     for who, told in (("charlie", "list"), ("bob", right)):
         page = await ClientAs()(who).post(project.url(gvr, made, action), sent)
         assert page.status_code == 403
-        assert f"You don't have permission to {told}" in await text_of(page)
+        assert f"You don't have permission to {told}" in html.unescape(await text_of(page))
     assert project.read(gvr, made)["metadata"]["generation"] == 1
 
 

@@ -47,7 +47,7 @@ class Layout:
                 csv.writer(file).writerow([self.tokens[user], user, user, ",".join(groups)])
 
     def client(self, user: str, groups: Sequence[str] = ()) -> KeyPair:
-        """Issue a client certificate. File names are hashes, because user names may contain any
+        """Issue a client certificate. File names are hashes, because usernames may contain any
         character.
         """
         return self.authority.client(f"client-{_digest(user, *groups)}", user, groups)

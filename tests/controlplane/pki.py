@@ -50,7 +50,7 @@ class Authority:
         return self._issue(name, subject, ExtendedKeyUsageOID.SERVER_AUTH, extension)
 
     def client(self, file_name: str, user: str, groups: Sequence[str] = ()) -> KeyPair:
-        """Issue a client certificate. Kubernetes uses CN as the user name and each O as a group."""
+        """Issue a client certificate. Kubernetes uses CN as the username and each O as a group."""
         attributes = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
         attributes.append(x509.NameAttribute(NameOID.COMMON_NAME, user))
         return self._issue(file_name, x509.Name(attributes), ExtendedKeyUsageOID.CLIENT_AUTH)

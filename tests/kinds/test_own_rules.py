@@ -142,7 +142,7 @@ def test_deleting_a_volume_warns_about_its_data(policy: str, data: str) -> None:
 
 def test_config_map_shows_a_few_keys_and_counts_the_rest() -> None:
     data = {f"k{number:02d}": "canary" for number in range(12)}
-    text = facts_of(CONFIG_MAPS, entry(CONFIG_MAPS, data=data))["Keyboard shortcuts"]
+    text = facts_of(CONFIG_MAPS, entry(CONFIG_MAPS, data=data))["Keys"]
     assert text.endswith("k09 +2")
     assert "canary" not in text
 

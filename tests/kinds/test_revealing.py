@@ -4,6 +4,7 @@ import base64
 import json
 import re
 from collections.abc import Callable, Collection, Iterator
+from html import unescape
 from typing import Any
 from urllib.parse import quote
 
@@ -170,7 +171,9 @@ async def test_denied_reveal_sends_no_request_and_is_not_recorded(
         await client_as(who).post(url) for url in (URL, URL.replace("/db/", "/nothing/"))
     ]
     assert (there.status_code, nowhere.status_code) == (403, 403)
-    assert re.search("You don't have permission to (list|get) secrets", await text_of(there))
+    assert re.search(
+        "You don't have permission to (list|get) secrets", unescape(await text_of(there))
+    )
     assert cluster.calls == []
     assert await AuditRecord.objects.acount() == 0
 
@@ -204,7 +207,7 @@ async def test_unconfirmed_permissions_reveal_nothing(
             "Permission denied by the cluster",
         ),
         (NotFound(404, 'secrets "db" not found'), 404, "No secret shop/db found."),
-        (Unavailable("No response from the Kubernetes API"), 503, "did not answer"),
+        (Unavailable("No response from the Kubernetes API"), 503, "The cluster did not respond."),
         (ServerError(500, "etcd"), 502, "The cluster rejected the request."),
         (ApiError(429, "too many"), 429, "The cluster rejected the request."),
     ],
@@ -260,7 +263,7 @@ async def test_binary_value_is_shown_as_base64(client_as: ClientAs, cluster: Clu
     sly = "a\u202eb\r\n".encode()
     cluster.found = secret(key=b"\xff\xfe\x00", sly=sly)
     html = await text_of(await client_as("reader").post(URL))
-    assert "3 bytes of binary data." in html and ">//4A</code>" in html
+    assert "3 bytes of binary data, encoded as base64:" in html and ">//4A</code>" in html
     assert "a⟨U+202E⟩b⟨U+000D⟩\n</code>" in html
     assert f">{encoded(sly)}</code>" in html
     assert "\u202e" not in html

@@ -19,7 +19,7 @@ __all__ = ["_site"]
 
 
 class Anybody(dict[str, Callable[[], Access | None]]):
-    """A cast that signs in any user name."""
+    """A cast that signs in any username."""
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str)

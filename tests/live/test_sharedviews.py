@@ -192,7 +192,7 @@ class Watcher:
         self.told: list[str] = []
         self.then: Callable[[], object] = list
 
-    def access_for(self, cluster: Cluster) -> Access:
+    def access_in(self, cluster: Cluster) -> Access:
         return self._access
 
     async def send_message(self, message: dict[str, Any]) -> None:

@@ -252,7 +252,9 @@ async def test_restarted_container_is_followed_and_each_run_is_read_once(world: 
         while "The container was restarted." not in browser.notes:
             await browser.hear()
         await browser.until(len(browser.lines) + 30)
-        assert any("ended with an error (exit 1, Error)" in note for note in browser.notes)
+        assert any(
+            "terminated: it exited with an error (exit 1, Error)." in note for note in browser.notes
+        )
     before = written(world, "restarts", "&previous=true")
     now = written(world, "restarts")
     assert browser.lines == [*before, *now][: len(browser.lines)]

@@ -80,7 +80,7 @@ async def test_search_and_level_filter_the_lines(world: World) -> None:
     html = await get(f"{path}?q=LEVEL=WARN&context=1")
     assert shown(html) == ["  at c", "level=warn d"]
     assert (html.count("data-found"), html.count("log-gap")) == (1, 1)
-    assert "None of the 4 lines" in await get(f"{path}?q=nothing")
+    assert "No matches found in 4 log lines." in await get(f"{path}?q=nothing")
 
 
 async def test_download_is_hidden_until_lines_arrive(world: World) -> None:
@@ -109,7 +109,7 @@ async def test_containers_are_selected_or_merged(world: World) -> None:
         "[app] hello",
         "[proxy] hello",
     ]
-    assert "no container zz" in await get(f"{path}?container=zz", 400)
+    assert "No container zz found in the pod." in await get(f"{path}?container=zz", 400)
 
 
 async def test_crash_cause_is_in_the_log_of_the_previous_run(world: World) -> None:

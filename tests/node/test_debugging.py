@@ -106,7 +106,7 @@ async def test_a_missing_image_is_reported(real_node: RealNode, console: Runtime
             "the kubelet gave up",
         )
         text = await text_of(await page.client().get(answer["Location"]))
-        assert f"Could not pull the image of container {sent['name']} cannot be fetched" in text
+        assert f"Could not pull the image of container {sent['name']}" in text
         assert "localhost/nobody:1" in text
 
 

@@ -66,7 +66,7 @@ async def test_empty_query_offers_all_lists_and_commands(client_as: ClientAs) ->
         ("more host", "Pages", ("More resources host", f"{LIST}/resources")),
         ("create pod", "Create", ("Create pod", "/clusters/host/import?kind=pods")),
         ("dark", "Commands", ("Theme: dark", "/settings/theme")),
-        ("log out", "Commands", ("Sign out", "/logout")),
+        ("sign out", "Commands", ("Sign out", "/logout")),
         ("create", "Commands", ("Create from YAML host", "/clusters/host/import")),
         ("zz", "Search", ("Search all resources for “zz”", "/search?q=zz")),
     ],

@@ -217,7 +217,7 @@ async def test_ticket_expires(
     pod = started(world, "late")
     monkeypatch.setattr(store, "TICKET", -store.TICKET)
     answer = await browser.go(await opened(pod, "port=8080"))
-    assert answer.status == 403 and "too old" in answer.text
+    assert answer.status == 403 and "has already been used or has expired" in answer.text
 
 
 @pytest.mark.usefixtures("proxying")

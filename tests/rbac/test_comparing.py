@@ -31,7 +31,7 @@ ASKED = AccessQuestion("delete", "", "pods", namespace="shop")
 
 
 class Server:
-    """Answers SubjectAccessReviews with a function of the user name."""
+    """Answers SubjectAccessReviews with a function of the username."""
 
     def __init__(self, allows: Callable[[str], bool]) -> None:
         self.allows = allows

@@ -17,7 +17,7 @@ READ = ("get", "list", "watch")
         (READ, ("widgets", "pods"), "查看 widgets、容器组"),
         (("frob",), ("pods",), "frob 容器组"),
         (("get",), ("pods",), "读取容器组"),
-        (("*",), ("widgets",), "对widgets执行所有操作"),
+        (("*",), ("widgets",), "对 widgets 执行所有操作"),
     ],
 )
 def test_chinese_and_latin_text_are_separated_by_a_space(

@@ -77,7 +77,7 @@ async def test_exit_code_is_shown_and_recorded_in_the_audit_trail(world: World) 
         await browser.type("exit 7\n")
         last = await browser.last()
     assert last["ended"]["code"] == 7 and last["close"] == 1000
-    assert "exit code 7" in last["ended"]["message"]
+    assert last["ended"]["message"] == "The shell exited with code 7."
     ((what, code, reason, message),) = await outcomes()
     assert (what, code, reason) == ("exec", 200, "Exit 7")
     assert message.startswith("container app; exit code 7; 7 bytes of input, ")

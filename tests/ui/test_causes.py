@@ -71,7 +71,7 @@ def unschedulable(message: str) -> dict[str, Any]:
         ),
         (
             'persistentvolumeclaim "cold" not found',
-            "Not scheduled to a node: the claim cold does not exist.",
+            "No node found: the PersistentVolumeClaim cold does not exist.",
         ),
         ("no nodes available to schedule pods", "No node found: the cluster has no nodes."),
         ("0/3 nodes are available: the moon is new", "Not scheduled to a node."),
@@ -96,7 +96,7 @@ def test_unschedulable_pod_is_explained(message: str, text: str) -> None:
                 resources={"limits": {"memory": "512Mi"}},
             ),
             (
-                "Container app is in a crash loop: it used more memory than its limit of 512Mi "
+                "Container app is in a crash loop: it exceeded its memory limit (512Mi) "
                 "and was killed. The container was restarted 1,400 times and will be restarted "
                 "after a delay."
             ),
@@ -127,8 +127,8 @@ def test_unschedulable_pod_is_explained(message: str, text: str) -> None:
         ),
         (
             a_pod({"running": {}}, last=CRASHED, restarts=3),
-            "Container app is running, but is not ready yet. It was restarted 3 times, the last time "
-            f"{age_text(ENDED)} ago: it ran out of memory and was killed.",
+            "Container app is running, but is not ready yet. The container was restarted 3 times, "
+            f"most recently {age_text(ENDED)} ago: it ran out of memory and was killed.",
             "exit 137, OOMKilled",
         ),
         (
@@ -216,8 +216,8 @@ def test_containers_of_templates_have_no_state() -> None:
     sidecar, app = containers_of({"spec": {"jobTemplate": {"spec": {"template": {"spec": spec}}}}})
     assert (sidecar.role, sidecar.word, sidecar.restarts) == ("Sidecar", "", None)
     assert resources_of(app.spec) == [
-        ("cpu", "requests 250m, at most 1"),
-        ("memory", "at most 1Gi"),
+        ("cpu", "request 250m, limit 1"),
+        ("memory", "limit 1Gi"),
     ]
     assert [text for _label, text in probes_of(app.spec)] == [
         "HTTP GET :web/ok · every 10s, fails after 3 consecutive failures",

@@ -39,14 +39,14 @@ async def test_reserved_and_used_resources_are_shown(runtime: StaticRuntime) -> 
     text = drawn(runtime, admin())
     assert "CPU of 4 Used 1 25 % Requested 1.2 31 % Limits 2 50 %" in text
     assert "Memory of 8Gi Used 2Gi 25 % Requested 1.1Gi 13 % Limits 2Gi 25 %" in text
-    assert "Pods of 110 Not ended 2 1 %" in text
+    assert "Pods of 110 Non-terminated 2 1 %" in text
 
 
 async def test_sums_over_invisible_pods_are_hidden(runtime: StaticRuntime) -> None:
     await runtime.usage.take()
     text = drawn(runtime, alice())
     assert text == (
-        "CPU of 4 Memory of 8Gi Pods of 110 You don't have permission to view resource "
+        "CPU of 4 Memory of 8Gi Pods of 110 You don&#x27;t have permission to view resource "
         "usage (list metrics.k8s.io)."
     )
 

@@ -179,7 +179,7 @@ def test_empty_project_shows_the_first_use_state() -> None:
 def test_filter_in_an_empty_project_shows_the_no_match_state() -> None:
     state = table("namespace=shop&q=zzz", objects=[]).state
     assert state is not None
-    assert (state.kind, state.title) == ("no-match", "No pods match")
+    assert (state.kind, state.title) == ("no-match", "No pods found")
 
 
 def test_filter_without_a_match_offers_to_clear_it() -> None:

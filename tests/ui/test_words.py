@@ -32,7 +32,7 @@ from tests.informers import preloaded
 #: Functions whose arguments are shown to users.
 TELLING = {"disconnected", "ApiError", *(error.__name__ for error in ApiError.__subclasses__())}
 #: Proper names, identical in every language.
-NAMES = re.compile(r"kube-apiserver|Kubernetes API|MiB|OpenAPI|WebSocket")
+NAMES = re.compile(r"kube-apiserver|kubeconfig|Kubernetes API|MiB|OpenAPI|WebSocket")
 
 
 def _spoken() -> set[str]:
@@ -75,7 +75,7 @@ def _calls() -> Iterator[tuple[str, list[ast.expr]]]:
 
 
 def test_every_message_of_the_core_is_listed() -> None:
-    told = [args[0] for name, args in _calls() if name in ("Sentence", "SelectorError")]
+    told = [args[0] for name, args in _calls() if name in ("Message", "SelectorError")]
     # `SelectorError` passes its argument on.
     assert [ast.unparse(arg) for arg in told if not isinstance(arg, ast.Constant)] == ["template"]
     assert {arg.value for arg in told if isinstance(arg, ast.Constant)} == SENTENCES

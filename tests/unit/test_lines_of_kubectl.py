@@ -13,7 +13,7 @@ from tests.unit.templates.test_locale import PACKAGES
 #: Functions that return quoted words or lines.
 _QUOTE = frozenset({"quoted", "_json", "_target"})
 _LINES = frozenset(
-    {"kubectl", "kubectl_patch", "kubectl_create", "command_of", "exec_line", "rollout"}
+    {"kubectl", "kubectl_patch", "kubectl_create", "command_of", "exec_command", "rollout_command"}
 )
 #: Constants and numbers.
 _PLAIN = frozenset(

@@ -15,7 +15,7 @@ _SAFE = frozenset({"SafeString", "SafeText", "mark_safe", "format_html", "format
 _DRAWN = frozenset(
     {
         *("shapes", "''.join(pieces)", "left"),
-        "leave(what) or what.html(get_language() or settings.LANGUAGE_CODE)",
+        "placeholder(what) or what.html(get_language() or settings.LANGUAGE_CODE)",
     }
 )
 

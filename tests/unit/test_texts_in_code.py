@@ -11,23 +11,24 @@ from tests.unit.templates.files import ROOT
 from tests.unit.templates.test_locale import PACKAGES
 
 #: Functions that translate their arguments, and texts read only by operators or programs.
-_LOOKED_UP = re.compile(r"_|n?p?gettext(_lazy|_noop)?|Sentence|SelectorError")
+_LOOKED_UP = re.compile(r"_|n?p?gettext(_lazy|_noop)?|Message|SelectorError")
 _TRANSLATED = re.compile(rf"{_LOOKED_UP.pattern}|log\.\w+")
 _FOR_PROGRAMS = re.compile(
     r"accounts/(oauth/|federation/backchannel\.py)|console/(metrics/|live/counters\.py)"
     r"|.*/(management|migrations)/"
 )
-#: Phrases that stay English: conditions of objects, audit records and terms of Kubernetes.
+#: Phrases that stay English: conditions of objects, audit records, terms of Kubernetes and
+#: the scheduler's reasons. Matched with `path: text`.
 _IN_ENGLISH = re.compile(
-    r"accounts/(bootstrap\.py|kubeconfigs/csr\.py|users/)|rbac/platform\.py"
-    r"|console/(audit/trail\.py|kube/leader\.py|proxying/closing\.py|streams/stream\.py|server\.py)"
-    r"|console/ui/(attention|scheduling)\.py"
+    r"accounts/(bootstrap\.py|kubeconfigs/csr\.py|users/)|rbac/platform_projector\.py"
+    r"|console/(audit/trail\.py|kube/leader\.py|proxying/closing\.py|streams/stream\.py|web/server\.py)"
+    r"|console/ui/diagnosis/(attention\.py|diagnosis\.py: (Insufficient [\w-]+|Too many pods)$)"
 )
 _AT_ONCE = re.compile("n?p?gettext")
 #: Threads that don't inherit the language of their creator, where they produce no text.
 _OTHER_THREADS = re.compile(r"(.*\.)?(run_in_executor|to_thread|Thread|ThreadPoolExecutor)")
 _SAYS_NOTHING_IN_THREADS = re.compile(
-    r"accounts/(providers/directory|signin/passwords)\.py|console/(handler\.py|kube/.*)|devcluster/.*"
+    r"accounts/(providers/ldap_connection|signin/passwords)\.py|console/(web/handler\.py|kube/.*)|devcluster/.*"
 )
 _SENTENCE = re.compile(r"[A-Z].*[a-z] .*[.!?…]", re.DOTALL)
 _PHRASE = re.compile(r"[A-Z][a-z]+(?= .*\b[a-z]{2})( [\w%(){},'-]+)+")
@@ -53,7 +54,11 @@ def test_no_sentence_or_phrase_is_untranslated(modules: Mapping[str, ast.Module]
         if not _FOR_PROGRAMS.match(name)
         for text in _untranslated(module)
         if _SENTENCE.fullmatch(text)
-        or (_PHRASE.fullmatch(text) and text not in STATUS_WORDS and not _IN_ENGLISH.match(name))
+        or (
+            _PHRASE.fullmatch(text)
+            and text not in STATUS_WORDS
+            and not _IN_ENGLISH.match(f"{name}: {text}")
+        )
     ]
     assert not wrong, "\n".join(wrong)
 
@@ -74,7 +79,7 @@ def _untranslated(node: ast.AST) -> Iterator[str]:
 def test_threads_inherit_the_language_of_the_request(
     modules: Mapping[str, ast.Module],
 ) -> None:
-    """`console.ui.core.requests.in_thread` passes the language on; other threads use the default
+    """`console.ui.core.threads.in_thread` passes the language on; other threads use the default
     language.
     """
     wrong = [
@@ -207,16 +212,18 @@ def _at_import(node: ast.AST, names: Collection[str]) -> Iterator[str]:
 
 
 #: Code that inspects the message of an error without displaying it.
-_LOOKS = re.compile(r"log\.\w+|\w+\.search|_fields|words_of|recording\.answered")
+_LOOKS = re.compile(r"log\.\w+|\w+\.search|_fields|quota_error_part|recording\.set_outcome")
 #: Errors that describe an invalid URL, or whose message is stored independently of a language.
-_NOT_TOLD = re.compile(r"console/(kube/.*|audit/trail|draining/running|ui/states|views/lists)\.py")
+_NOT_TOLD = re.compile(
+    r"console/(kube/.*|audit/trail|draining/runner|ui/fragments/empty_states|views/lists)\.py"
+)
 
 
 def test_displayed_error_messages_are_translated(
     modules: Mapping[str, ast.Module],
 ) -> None:
     """Errors of the core are English sentences. Code that displays one must translate it
-    (`spoken`).
+    (`translate_message`).
     """
     wrong = [
         f"{name}: {text}"
@@ -232,7 +239,9 @@ def _unspoken(node: ast.AST) -> Iterator[str]:
     match node:
         case ast.Compare():
             return
-        case ast.Call(func=func) if re.fullmatch(rf"spoken|{_LOOKS.pattern}", ast.unparse(func)):
+        case ast.Call(func=func) if re.fullmatch(
+            rf"translate_message|{_LOOKS.pattern}", ast.unparse(func)
+        ):
             return
         case ast.Attribute(value=ast.Name(id="error" | "failure"), attr="message" | "sentence"):
             yield ast.unparse(node)

@@ -81,7 +81,7 @@ async def outcomes(response: Any) -> dict[str, str]:
     )
     assert html.rstrip().endswith("</html>")
     assert 'class="summary"' in html
-    return {name: f"{outcome} {text}".strip() for outcome, name, text in found}
+    return {name: unescape(f"{outcome} {text}".strip()) for outcome, name, text in found}
 
 
 TWO = "shop/web-1\nshop/cart-1"
@@ -126,7 +126,7 @@ async def test_each_object_is_deleted_as_the_user_if_its_uid_matches(
     assert cluster.calls == [("admin", "shop/web-1", "u0")]
     assert found["shop/web-1"] == "done"
     assert found["shop/web-2"] == "gone"
-    assert found["team-a/api-1"].startswith("refused It is not the one you saw")
+    assert found["team-a/api-1"].startswith("refused The object was replaced by another")
     assert found["team-a/api-2"].startswith("refused Permission denied by the cluster.")
     assert found["shop/cart-1"].startswith("refused The cluster did not respond")
     codes = {
@@ -202,7 +202,7 @@ async def test_unconfirmed_permissions_are_not_reported_as_missing(
     asked = await ask(client_as, "bob", keys=TWO)
     assert asked.status_code == 503 and "The cluster is not responding" in await text_of(asked)
     found = await outcomes(await ask(client_as, "bob", targets="u shop/web-1"))
-    assert found["shop/web-1"].startswith("refused The cluster does not answer")
+    assert found["shop/web-1"].startswith("refused The cluster is not responding")
     assert cluster.calls == []
 
 

@@ -161,7 +161,7 @@ async def test_user_without_permission_sees_the_reason(
     response = await client_as(name).get(URL)
     html = await text_of(response)
     assert response.status_code == 403
-    assert "can list all resources in the cluster" in html
+    assert "requires permission to list all resources in the cluster" in html
     assert name in html
     assert "data-kind" not in html
 

@@ -68,8 +68,8 @@ async def page(client_as: ClientAs, url: str, who: str = "admin") -> str:
 
 async def test_diagnosis_is_shown_first(client_as: ClientAs) -> None:
     html = await page(client_as, WEB_2)
-    assert "Container app keeps ending" in html
-    assert html.index("Container app keeps ending") < html.index('id="panel-containers"')
+    assert "Container app is in a crash loop" in html
+    assert html.index("Container app is in a crash loop") < html.index('id="panel-containers"')
     assert "CrashLoopBackOff: as told by the kubelet" in html
 
 

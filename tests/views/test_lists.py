@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import UTC, datetime
+from html import unescape
 from typing import Any
 from urllib.parse import quote
 
@@ -102,7 +103,7 @@ async def test_denied_page_returns_403(client_as: ClientAs) -> None:
     response = await client_as("charlie").get(URL)
     html = await text_of(response)
     assert response.status_code == 403
-    assert "You don't have permission to list pods." in html
+    assert "You don't have permission to list pods." in unescape(html)
     assert "data-key" not in html
     assert "web-1" not in html
 
@@ -318,7 +319,7 @@ async def test_page_is_rendered_in_chinese(client_as: ClientAs) -> None:
 @pytest.mark.parametrize(
     ("url", "told"),
     [
-        (f"{URL}?label=a,,b", "标签选择器的两个逗号之间该对象没有内容。"),
+        (f"{URL}?label=a,,b", "标签选择器的两个逗号之间没有内容。"),
         (f"{URL}?label=a)", "“a)”中的括号不成对。"),
         (f"{URL}?columns=label:-", "“-”不是有效的标签选择器：“-”不是有效的标签名称。"),
         ("/search?q=label=a>b", "“a&gt;b”中的“b”不是整数。"),

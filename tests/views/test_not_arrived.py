@@ -14,7 +14,7 @@ from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
-ARRIVING = "is still loading."
+ARRIVING = "Loading. The list appears as soon as the cluster responds."
 URLS = [
     detail_url("host", "pods", Key("shop", "web-1")),
     *(action_url(name, "host", "pods", Key("shop", "web-1")) for name in ("labels", "delete")),

@@ -1,5 +1,7 @@
 """Error handling of the page decorator."""
 
+from html import unescape
+
 import pytest
 from django.db import DatabaseError
 from django.http import Http404, HttpResponse
@@ -37,11 +39,11 @@ async def answer_to(error: Exception) -> HttpResponse:
     ("error", "code", "text"),
     [
         (Denied("get", PODS), 403, "You don't have permission to"),
-        (UsersNotCached(), 503, "The users have not been loaded from the cluster yet."),
+        (UsersNotCached(), 503, "The users are not loaded yet. Try again later."),
         (RolesNotCached(), 503, "The roles have not been loaded from the cluster yet."),
         (AuditUnavailable(), 503, "The database is not available."),
         (DatabaseError("gone"), 503, "The database is not available."),
-        (Unavailable("refused"), 503, "may or may not be done. refused"),
+        (Unavailable("refused"), 503, "The change may or may not have been applied. refused"),
         (Conflict(409, "stale"), 409, "Action not possible right now"),
         (ServerError(500, "etcd"), 502, "Cluster error"),
         (ServerError(504, "slow"), 504, "Request timed out"),
@@ -53,7 +55,7 @@ async def test_errors_become_responses_with_an_explanation(
 ) -> None:
     response = await answer_to(error)
     assert response.status_code == code
-    assert text in response.content.decode()
+    assert text in unescape(response.content.decode())
 
 
 async def test_page_of_a_deleted_type_returns_404() -> None:

@@ -54,7 +54,7 @@ async def test_running_container_redirects_to_its_terminal(client_as: ClientAs) 
         (
             {"waiting": {"reason": "CreateContainerConfigError", "message": "must not be root"}},
             "error",
-            "Container debug cannot be set up",
+            "Could not create container debug: an object that the container refers to is",
         ),
         (
             {"terminated": {"exitCode": 127, "reason": "Error"}},

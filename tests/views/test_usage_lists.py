@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from html import unescape
 from typing import Any
 
 import pytest
@@ -124,8 +125,11 @@ async def test_exports_contain_the_usage_columns(
             Measuring(nodes=NotFound(404, ""), pods=NotFound(404, "")),
             "metrics-server is not installed",
         ),
-        (Measuring(nodes=Unavailable("slow"), pods=Unavailable("slow")), "does not answer"),
-        (Measuring(nodes=b"<html>", pods=b"<html>"), "could not be decoded"),
+        (
+            Measuring(nodes=Unavailable("slow"), pods=Unavailable("slow")),
+            "metrics-server is not responding",
+        ),
+        (Measuring(nodes=b"<html>", pods=b"<html>"), "could not be parsed"),
     ],
 )
 async def test_missing_usage_hides_the_columns_and_is_explained(
@@ -166,7 +170,7 @@ async def test_usage_is_shown_only_with_permission(
     for url in (PODS_URL, NODES_URL, by_usage):
         html = await page(client_as, url, "unmetered")
         assert 'data-col="cpu_used"' not in html
-        assert "You may not see what is used" in html
+        assert "You don't have permission to view resource usage" in unescape(html)
     found = cells(await page(client_as, by_usage, "partly"), "cpu_used")
     assert list(found)[0] == "api-1"
     assert {name: text for name, text in found.items() if text != "—"} == {"api-1": "200m"}

@@ -58,7 +58,7 @@ def test_the_project_form_requires_a_name_and_accepts_a_quota() -> None:
 def test_an_invalid_name_is_reported_at_the_field() -> None:
     for name, wrong in (
         ("Ä b", "Use lowercase"),
-        ("kube-x", "begin with kube-"),
+        ("kube-x", "Names that start with kube- are reserved for the system."),
         ("new", "another"),
     ):
         for form in (
@@ -106,5 +106,6 @@ def test_the_form_shows_conflicting_changes_of_another_user() -> None:
     form.show_conflict()
     html = render_to_string("ui/_form.html", {"form": form})
     assert "Saving again overwrites the current values." in html
-    assert "Now: Theirs" in html and "Now: —" in html and "Now: zoe" not in html
+    assert "Current value: Theirs" in html and "Current value: —" in html
+    assert "Current value: zoe" not in html
     assert 'value="Mine"' in html and 'id="workspace-alias_helptext"' in html

@@ -2,6 +2,7 @@
 user.
 """
 
+import html
 import re
 from functools import partial
 from typing import Any
@@ -186,7 +187,8 @@ async def test_the_lifecycle_of_a_tenant(tenancy: Tenancy) -> None:
     assert (await bob.get("/workspaces/acme/members")).status_code == 200
     answer = await bob.post("/workspaces/acme/members/invite", user="mallory", role="acme-viewer")
     assert answer.status_code == 403
-    assert "does not let you invite members." in answer.content.decode()
+    told = "You don't have permission to invite members in this workspace."
+    assert told in html.unescape(answer.content.decode())
     answer = await alice.post("/workspaces/acme/members/bob/remove")
     assert answer.status_code == 302, answer.content.decode()
     await until(lambda: not bob.may("list", "shop"), "end of the rights")
@@ -289,10 +291,9 @@ async def test_members_cannot_grant_or_revoke_more_than_they_hold(tenancy: Tenan
     answer = await keeps.post(f"{members}/{zoe}/remove?format=json")
     assert answer.json()["reason"] == "BadRequest" and zoe in answer.json()["message"]
     answer = await keeps.post(f"{members}/{zoe}/remove")
-    assert (
-        answer.status_code == 400
-        and "has permissions in this workspace that you don" in answer.content.decode()
-    )
+    assert answer.status_code == 400
+    told = f"You cannot change {zoe} because this user has permissions in this workspace"
+    assert told in answer.content.decode()
     assert bound_to(tenancy, home, max_) == [f"{home}-viewer"]
     found = listed(tenancy, GROUP_BINDINGS, workspace=home)
     assert [one["users"] for one in found] == [[zoe]]
@@ -469,9 +470,8 @@ async def test_settings_require_the_current_version_and_deletion_waits_for_final
     assert f"Delete workspace {home}" in answer.content.decode()
     for who in (manager, Person(tenancy, "charlie")):
         answer = await who.post(page, **shown)
-        assert (
-            answer.status_code == 403 and "You don't have permission to" in answer.content.decode()
-        )
+        assert answer.status_code == 403
+        assert "You don't have permission to" in html.unescape(answer.content.decode())
     assert (await admin.post(page, **{**shown, "typed": "another"})).status_code == 400
     answer = await admin.post(f"{page}?format=json", **{**shown, "uid": "other"})
     assert answer.status_code in (409, 422), answer.content.decode()

@@ -1,5 +1,6 @@
 """Platform roles with KubeSphere's workspace resources, through the pages and with kubectl."""
 
+import html
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -174,7 +175,7 @@ async def test_a_department_with_more_permissions_requires_these_permissions(
     ):
         answer = await ines.post(url, **fields)
         assert answer.status_code == 400, url
-        assert "Keepers has rights that you do not have" in text_of(answer)
+        assert "Keepers has permissions that you don't have." in html.unescape(text_of(answer))
     assert listed(tenancy, GROUP_BINDINGS, workspace="works") == []
     # The workspace administrator may change it.
     assert (await owen.post(page, add="owen")).status_code == 302
@@ -183,7 +184,7 @@ async def test_a_department_with_more_permissions_requires_these_permissions(
     await until(partial(members.get, Key("", member["metadata"]["name"])), "the member")
     answer = await ines.post(page, leave="owen")
     assert answer.status_code == 400
-    assert "Keepers has rights that you do not have" in text_of(answer)
+    assert "Keepers has permissions that you don't have." in html.unescape(text_of(answer))
     delete(tenancy, GROUP_BINDINGS, member["metadata"]["name"])
     delete(tenancy, CLUSTER_ROLE_BINDINGS, "keepers")
     await until(lambda: not members.get(Key("", member["metadata"]["name"])), "nobody in it")

@@ -221,10 +221,10 @@ async def test_each_service_requires_its_permission(runtime: TenantRuntime, doin
 
 
 RESERVED = "system:masters"
-BEYOND, ABOVE, NOBODY = (
-    "You cannot grant a role that has permissions that you don",
-    "has permissions in this workspace that you don",
-    "no user",
+BEYOND = "You cannot grant a role that has permissions that you don"
+ABOVE = "You cannot change {} because this user has permissions in this workspace that you don"
+DEPARTMENT = (
+    "You cannot change this department because it has permissions in this workspace that you don"
 )
 REFUSED: list[tuple[str, str, Doing]] = [
     # Reserved, missing and disabled users.
@@ -238,32 +238,40 @@ REFUSED: list[tuple[str, str, Doing]] = [
         lambda by: project_members.set_role(by, "shop", RESERVED, ""),
     ),
     *(
-        (NOBODY, who, doing)
+        (f"User {name} does not exist or cannot {what}", who, doing)
         for name in ("ghost", "dan")
-        for who, doing in (
-            ("ivo", lambda by, name=name: members.invite(by, name, "acme-viewer")),
-            ("ivo", lambda by, name=name: edit(by, name)),
-            ("pia", lambda by, name=name: make(by, name)),
-            ("ann", lambda by, name=name: project_members.set_role(by, "shop", name, "viewer")),
+        for what, who, doing in (
+            ("be invited", "ivo", lambda by, name=name: members.invite(by, name, "acme-viewer")),
+            ("manage the workspace", "ivo", lambda by, name=name: edit(by, name)),
+            ("manage the workspace", "pia", lambda by, name=name: make(by, name)),
+            (
+                "be invited",
+                "ann",
+                lambda by, name=name: project_members.set_role(by, "shop", name, "viewer"),
+            ),
         )
     ),
-    ("cleo is no member", "ivo", lambda by: departments.add_member(by, "crew", "cleo")),
-    ("max is a member already", "ivo", lambda by: members.invite(by, "max", "acme-viewer")),
-    ("cleo is no member any more", "ivo", lambda by: change(by, "cleo", "acme-viewer")),
+    (
+        "cleo is not a member of the workspace",
+        "ivo",
+        lambda by: departments.add_member(by, "crew", "cleo"),
+    ),
+    ("max is already a member", "ivo", lambda by: members.invite(by, "max", "acme-viewer")),
+    ("cleo is no longer a member", "ivo", lambda by: change(by, "cleo", "acme-viewer")),
     # Roles beyond the own permissions.
     (BEYOND, "ivo", lambda by: members.invite(by, "cleo", "acme-admin")),
     (BEYOND, "ivo", lambda by: change(by, "max", "acme-admin")),
     (BEYOND, "ivo", lambda by: give(by, "crew", "acme-admin")),
     (BEYOND, "ivo", lambda by: edit(by, "cleo")),
     # Users and departments with more permissions.
-    (f"ann {ABOVE}", "ivo", lambda by: change(by, "ann", "acme-viewer")),
-    (f"ann {ABOVE}", "ivo", lambda by: members.remove(by, "ann")),
-    (f"zoe {ABOVE}", "ivo", lambda by: members.remove(by, "zoe")),
-    ("boss manages the workspace", "ann", lambda by: members.remove(by, "boss")),
-    (f"This department {ABOVE}", "ivo", lambda by: departments.add_member(by, "heads", "max")),
-    (f"This department {ABOVE}", "ivo", lambda by: departments.remove_member(by, "heads", "zoe")),
-    (f"This department {ABOVE}", "ivo", lambda by: departments.delete(by, "heads")),
-    (f"This department {ABOVE}", "ivo", lambda by: give(by, "heads", "")),
+    (ABOVE.format("ann"), "ivo", lambda by: change(by, "ann", "acme-viewer")),
+    (ABOVE.format("ann"), "ivo", lambda by: members.remove(by, "ann")),
+    (ABOVE.format("zoe"), "ivo", lambda by: members.remove(by, "zoe")),
+    ("boss is the manager of the workspace", "ann", lambda by: members.remove(by, "boss")),
+    (DEPARTMENT, "ivo", lambda by: departments.add_member(by, "heads", "max")),
+    (DEPARTMENT, "ivo", lambda by: departments.remove_member(by, "heads", "zoe")),
+    (DEPARTMENT, "ivo", lambda by: departments.delete(by, "heads")),
+    (DEPARTMENT, "ivo", lambda by: give(by, "heads", "")),
     # Missing or already existing objects.
     ("has no role dark-viewer", "ivo", lambda by: members.invite(by, "cleo", "dark-viewer")),
     ("has no role dark-viewer", "ivo", lambda by: change(by, "max", "dark-viewer")),
@@ -271,10 +279,14 @@ REFUSED: list[tuple[str, str, Doing]] = [
     ("has no role root", "ann", lambda by: project_members.set_role(by, "shop", "max", "root")),
     ("department no longer exists", "ivo", lambda by: departments.delete(by, "gone")),
     ("contains other departments", "ivo", lambda by: departments.delete(by, "crew")),
-    ("needs a name", "ivo", lambda by: departments.create(by, "")),
+    ("Enter a department name", "ivo", lambda by: departments.create(by, "")),
     ("with this name already exists", "ivo", lambda by: departments.create(by, "crew")),
     ("parent department no longer exists", "ivo", lambda by: departments.create(by, "Tea", "gone")),
-    ("begin with kube-", "ivo", lambda by: projects.create(by, "kube-till")),
+    (
+        "Names that start with kube- are reserved",
+        "ivo",
+        lambda by: projects.create(by, "kube-till"),
+    ),
     (
         "is left in the workspace quota",
         "ivo",
@@ -283,8 +295,16 @@ REFUSED: list[tuple[str, str, Doing]] = [
     ("is left in the workspace quota", "ann", lambda by: set_quota(by, {"pods": Decimal(11)})),
     # Missing or outdated versions.
     ("Reload the page", "ivo", lambda by: edit(by, seen="")),
-    ("Look again", "ivo", lambda by: change(by, "max", "acme-viewer", "old")),
-    ("Look again", "ivo", lambda by: give(by, "crew", "acme-viewer", "old")),
+    (
+        "Another user changed this in the meantime",
+        "ivo",
+        lambda by: change(by, "max", "acme-viewer", "old"),
+    ),
+    (
+        "Another user changed this in the meantime",
+        "ivo",
+        lambda by: give(by, "crew", "acme-viewer", "old"),
+    ),
 ]
 
 
@@ -298,7 +318,7 @@ async def test_invalid_requests_are_refused_before_writing(
 
 
 async def test_reserved_workspace_names_are_refused() -> None:
-    with pytest.raises(Refused, match="begin with kube-"):
+    with pytest.raises(Refused, match="Names that start with kube- are reserved"):
         await make(acting("pia", "kube-acme"), "cleo")
 
 
@@ -455,7 +475,7 @@ async def test_all_roles_of_a_department_count(runtime: TenantRuntime) -> None:
     """kubectl can bind several roles to a department."""
     least = workspace_binding("z-heads", "acme", "acme-viewer", "Group heads")
     runtime.console.put(WORKSPACE_ROLE_BINDINGS, least)
-    with pytest.raises(Refused, match=ABOVE):
+    with pytest.raises(Refused, match=DEPARTMENT):
         await departments.add_member(acting("ivo"), "heads", "max")
 
 

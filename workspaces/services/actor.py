@@ -20,7 +20,7 @@ from console.views.perform import perform
 from rbac.authorizer import is_usable
 from workspaces.rights import WorkspaceRights, workspace_rights
 
-#: The user name that kube-apiserver sees.
+#: The username that kube-apiserver sees.
 CONSOLE = "quarterdeck-console"
 
 

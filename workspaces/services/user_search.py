@@ -1,8 +1,8 @@
-"""Search for users to invite, by a part of the user name or email address.
+"""Search for users to invite, by a part of the username or email address.
 
 The search does not reveal the existence of users. A viewer who may not list users finds only
-users in workspaces whose members the viewer may list, and only by user name. Other users can be
-invited by their full user name.
+users in workspaces whose members the viewer may list, and only by username. Other users can be
+invited by their full username.
 """
 
 from typing import NamedTuple

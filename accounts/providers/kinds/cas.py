@@ -89,7 +89,7 @@ def _xml(text: bytes) -> Element:
 
 
 def _user(body: bytes) -> str:
-    """Return the user name in a validation response. Raise `ProviderError`."""
+    """Return the username in a validation response. Raise `ProviderError`."""
     root = _xml(body)
     if root.tag != f"{_NAMESPACE}serviceResponse" or len(root) != 1:
         raise Unreachable("NotXML", "the response is not CAS XML")

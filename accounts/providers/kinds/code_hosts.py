@@ -18,7 +18,7 @@ from accounts.providers.web import ProviderHttpClient
 
 
 class _CodeHost:
-    """OAuth 2.0 provider whose API returns the user. `name_key` is the field with the user name."""
+    """OAuth 2.0 provider whose API returns the user. `name_key` is the field with the username."""
 
     scope: ClassVar[str]
     name_key: ClassVar[str]

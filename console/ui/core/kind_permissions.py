@@ -29,8 +29,8 @@ def listable_key(gvr: GVR, access: Access) -> Hashable:
 
 
 def detail_permissions_key(kind: ResourceKind, access: Access) -> Hashable:
-    """Like `permissions_key`, for one object that the viewer can see (`check_visible`) but may not be able
-    to list.
+    """Like `permissions_key`, for one object that the viewer can see (`check_visible`) but may not
+    be able to list.
     """
     return (visible(kind, access), *_parts(kind, access))
 

@@ -204,6 +204,9 @@ def comparable_manifest(
     marked as changed, but not shown.
     """
 
+    # Not inside an f-string, where makemessages does not find texts.
+    new_value = _("(new value)")
+
     def marked(hidden: Any, own: Any, other: Any) -> Any:
         if isinstance(hidden, dict):
             return {
@@ -211,7 +214,7 @@ def comparable_manifest(
                 for name, item in hidden.items()
             }
         changed = hidden == MASK and not json_equal(own, other)
-        return f"{MASK} {_('(new value)')}" if changed else hidden
+        return f"{MASK} {new_value}" if changed else hidden
 
     found: Manifest = marked(
         editable(kind, result), writable_content(result), writable_content(live)

@@ -397,7 +397,7 @@ async def test_a_refused_action_names_the_missing_permission(browser: Browser) -
     await browser.login("bob")
     answer = await act(browser, "disable")
     assert answer.status_code == 403
-    assert "You don't have permission to list users" in answer.content.decode()
+    assert "You don&#x27;t have permission to list users" in answer.content.decode()
     assert (await act(browser, "disable", Accept="application/json")).json()["code"] == 403
     assert not await AuditRecord.objects.filter(resource=USERS.resource).aexists()
 
@@ -414,7 +414,7 @@ async def test_actions_that_do_not_apply_are_refused(
     admin: Browser, runtime: StaticRuntime
 ) -> None:
     reasons = {
-        "enable": "The current state of the object doesn't allow this action.",
+        "enable": "The current state of the object doesn&#x27;t allow this action.",
         "unlock": "The user is not locked.",
         "reset-second-factor": "The user has no second factor.",
     }

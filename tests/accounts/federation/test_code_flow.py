@@ -407,7 +407,7 @@ async def test_an_unreachable_provider_is_reported(
         one = Browser()
         answer = await log_in(one, hub)
         assert (answer.status_code, one.key) == (503, None)
-        assert "hub does not answer" in answer.content.decode()
+        assert "hub is not responding" in answer.content.decode()
     gone.set()
     assert (await browser.login("alice")).status_code == 302
 

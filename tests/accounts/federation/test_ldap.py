@@ -397,5 +397,5 @@ async def test_local_sign_in_works_while_ldap_is_unreachable(
 ) -> None:
     providers.write(entry("company", KIND, fields(company, host="127.0.0.1:1")))
     answer = await through(browser, "jane")
-    assert answer.status_code == 503 and "company does not answer" in answer.content.decode()
+    assert answer.status_code == 503 and "company is not responding" in answer.content.decode()
     assert (await browser.login("alice", LOCAL_PASSWORD)).status_code == 302

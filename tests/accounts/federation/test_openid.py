@@ -238,7 +238,7 @@ async def test_invalid_metadata_is_refused(
     openid.metadata = metadata
     answer = await browser.get(OUT)
     assert answer.status_code == 503
-    assert "oidc does not answer" in answer.content.decode()
+    assert "oidc is not responding" in answer.content.decode()
 
 
 async def test_the_iss_parameter_is_checked(browser: Browser, openid: OpenIDServer) -> None:

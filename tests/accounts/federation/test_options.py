@@ -234,7 +234,7 @@ async def test_the_last_configuration_is_used_while_the_cluster_is_unavailable(
             found = await read_current_providers()
         assert found.entries == first.entries
         assert [problem.text for problem in found.problems] == [
-            "the configuration could not be decoded; the previous one remains in effect"
+            "the configuration cannot be read; the previous one remains in effect"
         ]
     # Independent of the number of requests to the sign-in page.
     assert calls == 3

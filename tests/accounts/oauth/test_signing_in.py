@@ -123,7 +123,7 @@ async def test_a_foreign_application_needs_consent(alice: Browser) -> None:
     text = page.content.decode()
     assert page.status_code == 200
     assert "other" in text and "alice" in text and OTHER in text
-    assert "read your username" in text and "do everything" not in text
+    assert "read your username" in text and "perform every action" not in text
     assert await AuthorizationCode.objects.acount() == 0
     done = await alice.post(url, {"decision": "allow"})
     where = re.search(r'content="0;url=([^"]+)"', done.content.decode())
@@ -131,8 +131,8 @@ async def test_a_foreign_application_needs_consent(alice: Browser) -> None:
 
 
 async def test_the_consent_page_names_full_access(alice: Browser) -> None:
-    assert "do everything" in (await consent_page(alice))[1].content.decode()
-    assert "do everything" in (await consent_page(alice, scope="api"))[1].content.decode()
+    assert "perform every action" in (await consent_page(alice))[1].content.decode()
+    assert "perform every action" in (await consent_page(alice, scope="api"))[1].content.decode()
 
 
 @pytest.mark.parametrize("decision", ["deny", "", "ALLOW"])

@@ -229,7 +229,10 @@ async def test_the_history_contains_only_the_own_sign_ins(
 
 async def test_missing_login_records_are_reported(alice: Browser, runtime: StaticRuntime) -> None:
     runtime._informers[LOGIN_RECORDS] = Informer(LOGIN_RECORDS, DECODERS[LOGIN_RECORDS])
-    assert "have not been loaded" in (await alice.get(ACCOUNT)).content.decode()
+    assert (
+        "Sign-in records are still loading from the cluster."
+        in (await alice.get(ACCOUNT)).content.decode()
+    )
 
 
 # Sessions.

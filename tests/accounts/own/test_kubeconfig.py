@@ -160,6 +160,6 @@ async def test_the_page_shows_the_lifetime(
     assert settings.KUBECONFIG_HOURS == 24
     settings.KUBECONFIG_HOURS = hours
     assert (
-        f"The certificate is valid for at most {text} at most"
+        f"The certificate is valid for at most {text}. "
         in (await alice.get("/account")).content.decode()
     )

@@ -486,7 +486,7 @@ def test_opening_too_many_tabs_shows_a_message(
     hold(page, console, held)
     page.goto(f"{console.url}/clusters/host/projects/default/pods/second")
     page.locator(BELOW).click()
-    expect(page.locator(".toast")).to_contain_text("8 are open below")
+    expect(page.locator(".toast")).to_contain_text("The dock already has 8 tabs")
     expect(tabs(page)).to_have_count(8)
 
 

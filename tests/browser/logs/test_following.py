@@ -365,7 +365,7 @@ def test_visible_lines_are_kept_while_paused(
     fake_log.has_heard(*acks[:4])
     button.click()
     expect(button).to_be_hidden()
-    expect(state).to_contain_text(re.compile("^Following; "))
+    expect(state).to_contain_text(re.compile(r"^Following\. "))
     expect(lines(page).last).to_have_text("10:00:05.123last 19")
     fake_log.has_heard(*acks)
     # Scrolling back to the end resumes following, even before the box has moved.

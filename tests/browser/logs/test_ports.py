@@ -153,6 +153,6 @@ def test_an_open_port_closes_when_the_user_signs_out(
     tab.reload()
     # The second request fails after the console has closed the session. It checks every few
     # seconds.
-    over = re.compile(r"Your session is over\.|No port is open here for you\.")
+    over = re.compile(r"Your session has ended\.|Your browser has no open port at this address\.")
     expect(tab.locator("body")).to_contain_text(over)
     expect(tab.get_by_role("link")).to_have_attribute("href", console.url)

@@ -28,7 +28,7 @@ class Visitor:
 
 @pytest.fixture(scope="module")
 def _pages(browser: Chromium) -> Iterator[dict[str, Page]]:
-    """Yield the pages by user name."""
+    """Yield the pages by username."""
     pages: dict[str, Page] = {}
     yield pages
     for page in pages.values():
@@ -167,7 +167,7 @@ def test_pages_are_reached_by_keyboard(arrive: Arrive) -> None:
 
 def test_users_without_permissions_see_whom_to_contact(arrive: Arrive) -> None:
     page = arrive("charlie").page
-    expect(page.locator("#main")).to_contain_text("administered by admin")
+    expect(page.locator("#main")).to_contain_text("Platform administrators: admin")
     page.get_by_role("button", name="Copy", exact=True).click()
     expect(page.locator("#announce")).to_contain_text("Copied")
     copied = page.evaluate("navigator.clipboard.readText()")

@@ -34,11 +34,11 @@ def test_rows_selected_on_two_pages_are_deleted(console: Console, page: Page) ->
     row(page, "bulk-0").focus()
     page.keyboard.press("Space")
     expect(box(page, "bulk-0")).to_be_checked()
-    expect(bar).to_contain_text("1 chosen")
-    expect(page.locator("#announce")).to_have_text("1 chosen")
+    expect(bar).to_contain_text("1 selected")
+    expect(page.locator("#announce")).to_have_text("1 selected")
     page.get_by_role("link", name="Next page").click()
     box(page, "bulk-3").click()
-    expect(bar).to_contain_text("2 chosen")
+    expect(bar).to_contain_text("2 selected")
     # A changed row stays selected; a new row is not selected.
     console.kubectl("label", "pod", "bulk-3", "-n", "default", "more=yes")
     page.get_by_role("link", name="Previous page").click()
@@ -56,7 +56,7 @@ def test_rows_selected_on_two_pages_are_deleted(console: Console, page: Page) ->
     page.get_by_role("link", name="Back to the list").click()
     expect(page.locator("table[data-total]")).to_have_attribute("data-total", "2")
     page.get_by_role("checkbox", name="Select all rows on this page").click()
-    expect(bar).to_contain_text("2 chosen")
+    expect(bar).to_contain_text("2 selected")
     page.get_by_role("button", name="Clear selection").click()
     expect(bar).to_be_hidden()
 
@@ -70,19 +70,19 @@ def test_all_matching_rows_and_ranges_can_be_selected(console: Console, page: Pa
     box(page, "range-0").click()
     box(page, "range-2").click(modifiers=["Shift"])
     bar = page.get_by_role("region", name="Selected rows")
-    expect(bar).to_contain_text("3 chosen")
+    expect(bar).to_contain_text("3 selected")
     row(page, "range-1").focus()
     page.keyboard.press("Shift+X")
-    expect(bar).to_contain_text("1 chosen")
+    expect(bar).to_contain_text("1 selected")
     page.keyboard.press("x")
     page.keyboard.press("Control+x")
-    expect(bar).to_contain_text("2 chosen")
+    expect(bar).to_contain_text("2 selected")
     row(page, "range-2").focus()
     page.evaluate(
         "addEventListener('keydown', (event) => { window.taken = event.defaultPrevented; })"
     )
     page.keyboard.press("Shift+Space")
-    expect(bar).to_contain_text("3 chosen")
+    expect(bar).to_contain_text("3 selected")
     # The page does not scroll.
     assert page.evaluate("window.taken")
     console.pod("range-3")
@@ -102,7 +102,7 @@ def test_all_matching_rows_and_ranges_can_be_selected(console: Console, page: Pa
     head = page.get_by_role("checkbox", name="Select all rows on this page")
     expect(head).to_be_checked()
     box(page, "range-4").click()
-    expect(bar).to_contain_text("2 chosen")
+    expect(bar).to_contain_text("2 selected")
     expect(box(page, "range-3")).to_be_checked()
     expect(head).not_to_be_checked()
     every.click()
@@ -127,7 +127,7 @@ def test_confirmation_and_result_fit_a_phone(console: Console, page: Page) -> No
     expect(page.locator("form.confirm .names")).to_contain_text(name)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.locator("form.confirm button[type=submit]").click()
-    expect(page.locator(".summary")).to_contain_text("1 done")
+    expect(page.locator(".summary")).to_contain_text("1 succeeded")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
@@ -137,7 +137,7 @@ def test_selected_rows_are_deleted_without_scripts(console: Console, plain: Page
     box(plain, "plain-bulk").check()
     plain.get_by_role("button", name="Delete…").click()
     plain.get_by_role("button", name="Delete pod plain-bulk").click()
-    expect(plain.locator(".summary")).to_contain_text("1 done")
+    expect(plain.locator(".summary")).to_contain_text("1 succeeded")
 
 
 def test_selected_columns_update_and_are_saved_in_a_view(console: Console, page: Page) -> None:

@@ -126,7 +126,9 @@ def test_live_updates_keep_expanded_sections(console: Console, page: Page) -> No
         page.on("request", lambda request: frames.append(request.url))
         console.set_status("apple", KILLED)
         expect(page.locator("#detail-head")).to_contain_text("Crash loop")
-        expect(page.locator("#panel-cause .cause")).to_contain_text("Container c keeps ending")
+        expect(page.locator("#panel-cause .cause")).to_contain_text(
+            "Container c is in a crash loop"
+        )
         console.set_status("apple", {**RUNNING})
         expect(page.locator("#detail-head")).to_contain_text("Running")
         expect(page.locator("#panel-cause .cause")).to_have_count(0)
@@ -155,7 +157,9 @@ def test_the_last_state_of_a_deleted_object_is_kept(console: Console, page: Page
         expect(page.locator("#detail-gone")).to_be_hidden()
         console.kubectl("delete", "pod", "apple", "--grace-period=0", "--force")
         notice = page.locator("#detail-gone")
-        expect(notice).to_have_text(re.compile(r"Deleted \d\d:\d\d:\d\d; this is its last state"))
+        expect(notice).to_have_text(
+            re.compile(r"Deleted \d\d:\d\d:\d\d\. This page shows the last known state\.")
+        )
         expect(page.locator("#panel-containers")).to_contain_text("example/image:1")
         expect(page.locator("#detail-head .acts")).to_be_hidden()
         notice.get_by_role("link").click()

@@ -62,7 +62,7 @@ def test_dropped_files_are_added(signed_in: Console, page: Page) -> None:
     page.keyboard.insert_text("# typed")
     drop(page, ("a.yaml", b"kind: A\r\n"), ("b.yaml", b"kind: B\n"))
     state = page.locator("[data-drop-state]")
-    expect(state).to_have_text("a.yaml is added. b.yaml is added.")
+    expect(state).to_have_text("Added a.yaml. Added b.yaml.")
     assert text_of(page) == "# typed\n---\nkind: A\n---\nkind: B\n"
     expect(content).to_contain_text("kind: B")
     drop(page, ("c.bin", b"\xff\xfe"), ("d.yaml", b"#" * 600_000), on="h1")
@@ -73,7 +73,7 @@ def test_dropped_files_are_added(signed_in: Console, page: Page) -> None:
     assert not page.evaluate(DROP, field)
     page.get_by_role("button", name="Plain text").click()
     drop(page, ("e.yaml", b"kind: E"), on="textarea[name=text]")
-    expect(state).to_have_text("e.yaml is added.")
+    expect(state).to_have_text("Added e.yaml.")
     assert text_of(page).endswith("kind: B\n---\nkind: E")
 
 

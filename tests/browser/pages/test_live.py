@@ -220,9 +220,9 @@ def test_a_deleted_row_is_marked_while_the_list_is_held(console: Console, page: 
         status = row(page, "melon").locator(".status")
         expect(status).to_have_text(re.compile(r"^\s*Deleted \d\d:\d\d:\d\d\s*$"))
         expect(row(page, "melon")).to_have_attribute("data-gone", "")
-        expect(pill).to_contain_text("1 gone")
+        expect(pill).to_contain_text("1 removed")
         console.pod("late")
-        expect(pill).to_contain_text("1 new, 1 gone")
+        expect(pill).to_contain_text("1 new, 1 removed")
         # A new object has the same name.
         console.pod("melon")
         expect(status).not_to_contain_text("Deleted")
@@ -446,7 +446,7 @@ def test_the_reason_of_a_failed_load_is_shown(console: Console, page: Page) -> N
     live(page)
     toast = page.locator(".toast")
     for fail, why in (
-        (refuse, "The console answered 503."),
+        (refuse, "The console returned status 503."),
         (drop, "The console is not responding."),
     ):
         page.route("**/pods?*q=*", fail, times=1)

@@ -73,7 +73,7 @@ def test_the_palette_runs_commands_and_closes(console: Console, page: Page) -> N
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     expect(page).to_have_url(re.compile(r"/pods(\?|$)"))
     opened(page)
-    page.keyboard.type("log out")
+    page.keyboard.type("sign out")
     expect(option(page, "Sign out").first).to_have_attribute("aria-selected", "true")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/login"))

@@ -1,5 +1,5 @@
 """Signing in and out in a real browser, with and without scripts: through an OpenID provider with
-the selection of a user name, and with an initial password.
+the selection of a username, and with an initial password.
 """
 
 import os
@@ -100,10 +100,10 @@ def test_signing_in_through_a_provider_with_a_selected_name(
     expect(page.locator("#name")).to_have_value(there)
     expect(page.locator("#email")).to_have_value(f"{there}@example.com")
     page.fill("#name", "admin")
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("alert")).to_contain_text("Choose another name")
     page.fill("#name", here)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     expect(page).to_have_url(console.url + "/account")
     expect(page.locator("#main")).to_contain_text(here)
     page.goto(console.url + "/")

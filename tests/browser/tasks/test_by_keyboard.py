@@ -92,7 +92,7 @@ def test_finding_the_cause_of_a_crash_loop(keys: Page, scene: Scene) -> None:
     step_to(keys, scene.crashing)
     keys.keyboard.press("Enter")
     opened(keys, scene.crashing)
-    expect(keys.locator("#panel-cause .cause")).to_contain_text("limit of 512Mi")
+    expect(keys.locator("#panel-cause .cause")).to_contain_text("memory limit (512Mi)")
     # Return to the same list with Escape, and from another tab with a letter.
     keys.keyboard.press("Escape")
     keys.wait_for_url(PODS_IN_TROUBLE)

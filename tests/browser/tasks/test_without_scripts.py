@@ -64,7 +64,7 @@ def test_filtering_and_opening_an_object(plain: Page, console: Console, scene: S
     expect(plain.locator(".tally a[aria-current=true]")).to_have_count(1)
     row(plain, scene.crashing).locator("th a").click()
     plain.wait_for_url(re.compile(rf"/{name}$"))
-    looked_at(plain, ".cause", "limit of 512Mi")
+    looked_at(plain, ".cause", "memory limit (512Mi)")
     plain.locator(".tabs a[href*='/yaml']").click()
     expect(plain.locator("#yaml-text")).to_contain_text(name)
     # Return to the same list.

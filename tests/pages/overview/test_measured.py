@@ -23,8 +23,11 @@ NOTES: list[tuple[Measuring, str]] = [
         Measuring(nodes=Forbidden(403, ""), pods=Forbidden(403, "")),
         "does not have permission to read resource usage",
     ),
-    (Measuring(nodes=Unavailable("slow"), pods=Unavailable("slow")), "does not answer"),
-    (Measuring(nodes=b"<html>", pods=b"<html>"), "could not be decoded"),
+    (
+        Measuring(nodes=Unavailable("slow"), pods=Unavailable("slow")),
+        "metrics-server is not responding",
+    ),
+    (Measuring(nodes=b"<html>", pods=b"<html>"), "could not be parsed"),
 ]
 
 

@@ -85,7 +85,7 @@ def test_link_to_all_is_omitted_if_the_list_has_no_such_filter() -> None:
 def test_unused_is_stated_only_if_all_referrers_are_visible(shop: World) -> None:
     gvr, lonely = types.CONFIG_MAPS, named("lonely")
     informers = world({**everything(), gvr: [lonely]})
-    says = "No references found."
+    says = "No references found.</p>"
     assert says in drawn(subject_of(informers, gvr, Key("shop", "lonely")))
     tenant = PerType({gvr: ("shop",), types.PODS: ("shop",)})
     assert says not in drawn(subject_of(informers, gvr, Key("shop", "lonely"), tenant))

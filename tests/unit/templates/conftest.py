@@ -43,7 +43,7 @@ def a_row(text: str = "cart-6b7d9f-l8vnz") -> Thing:
         severity="error",
         status_key="error:Crash loop",
         signature="5ae1",
-        drawings={},
+        rendered={},
         cells=(
             a_cell("name", "name", text),
             a_cell("namespace", "text", text),
@@ -54,12 +54,15 @@ def a_row(text: str = "cart-6b7d9f-l8vnz") -> Thing:
         ),
         menu=(
             Thing(
-                label="Delete",
+                action=Thing(
+                    label="Delete",
+                    danger=True,
+                    icon="trash-2",
+                    has_confirmation=True,
+                    dock="",
+                    places={"row", "header"},
+                ),
                 url="/delete",
-                danger=True,
-                icon="trash-2",
-                asks=True,
-                places={"row", "header"},
             ),
         ),
     )
