@@ -20,7 +20,7 @@ TAIL, MAX_TAIL, ALL = 500, 10_000, "all"
 TAILS = (100, 500, 2000, 10_000)
 #: Choices for the start time: `sinceSeconds` spans and their labels.
 SINCES: Mapping[str, str | Promise] = {
-    "": gettext_lazy("The start of the log"),
+    "": gettext_lazy("Start of the log"),
     "5m": gettext_lazy("5 minutes ago"),
     "15m": gettext_lazy("15 minutes ago"),
     "1h": gettext_lazy("1 hour ago"),

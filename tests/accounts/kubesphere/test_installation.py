@@ -345,7 +345,7 @@ def test_the_doctor_reports_health_and_kubesphere_leftovers(world: World) -> Non
         assert "accessTokenMaxAge: kubesphere-system/kubesphere-config" in said
         assert f"clients: {world.environment['AUTHENTICATION_CONFIG']}" in said
         assert "kubectl delete validatingwebhookconfigurations fails" in said
-        assert "refuses writes of things.example.com" in said and "lets-through" not in said
+        assert "rejects writes of things.example.com" in said and "lets-through" not in said
         assert "KubeSphere's controllers are running in this cluster" in said
         # Cookies ignore ports: a NodePort on the console's host would receive its session cookies.
         world.put({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gate"}})
