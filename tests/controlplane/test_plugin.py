@@ -9,14 +9,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 SUITE = """
-from tests.controlplane.plugin import left_out
+from tests.controlplane.plugin import report_skipped
 
 def test_real(control_plane): ...
 
 def test_fresh(fresh_control_plane): ...
 
 def test_other():
-    left_out("browser tests", "Chromium is not installed")
+    report_skipped("browser tests", "Chromium is not installed")
 """
 
 

@@ -131,7 +131,7 @@ def test_declaration_projection_and_fixture_define_a_kind(tmp_path: Path) -> Non
     (tmp_path / "console/kube/projections/sail.py").write_text(PROJECTION)
     (tmp_path / "console/kinds/sails.py").write_text(SPOKEN)
     (tmp_path / "tests/kinds/fixtures/sails.yaml").write_text(FIXTURE)
-    done = _contract(tmp_path, "(sails or every_kind_has_a_fixture) and not all_that_it_needs")
+    done = _contract(tmp_path, "(sails or every_kind_has_a_fixture) and not kind_has_everything_it_needs")
     passed = re.search(r"^([0-9]+) passed, [0-9]+ deselected", done.stdout, re.MULTILINE)
     assert passed is not None, done.stdout
     assert int(passed[1]) >= ENOUGH
@@ -140,7 +140,7 @@ def test_declaration_projection_and_fixture_define_a_kind(tmp_path: Path) -> Non
 def test_missing_parts_of_a_kind_are_reported_with_their_files(tmp_path: Path) -> None:
     _copy(tmp_path)
     (tmp_path / "console/kinds/sails.py").write_text(ALONE)
-    said = _contract(tmp_path, "all_that_it_needs").stdout
+    said = _contract(tmp_path, "kind_has_everything_it_needs").stdout
     assert "1 failed" in said
     for file in (
         "console/kube/projections",

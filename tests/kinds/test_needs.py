@@ -35,16 +35,16 @@ DEFINED = {
 
 def missing(kind: ResourceKind) -> Iterator[str]:
     if kind.gvr not in {**DECODERS, **UNCACHED}:
-        yield "console/kube/projections: no module has it in its DECODERS"
+        yield "console/kube/projections: no module declares a decoder for this type"
     if is_namespaced(kind.gvr, CustomTypes(preloaded(CUSTOM_RESOURCE_DEFINITIONS))) is not (
         kind.scope is Scope.NAMESPACED
     ):
-        yield "console/kube/scopes.py: its scope is another one"
+        yield "console/kube/scopes.py: the scope differs from the declaration"
     if not kind.private and not _is_listed(kind):
-        yield "manifests/reader.yaml: write it anew with `manage.py readerrole`"
+        yield "manifests/reader.yaml: regenerate the file with `manage.py readerrole`"
     if kind.gvr not in BUILT_IN | DEFINED:
-        file = "builtins.py" if kind.gvr.group in BUILT_IN_GROUPS else "sample/standards.py"
-        yield f"devcluster/{file}: the embedded cluster does not serve it"
+        file = "builtins.py" if kind.gvr.group in BUILT_IN_GROUPS else "sample/addons.py"
+        yield f"devcluster/{file}: the embedded cluster does not serve this type"
     if not fixture_file(kind).exists():
         yield f"tests/kinds/fixtures: there is no {kind.gvr.resource}.yaml"
     with translation.override("zh-hans"):
