@@ -131,7 +131,9 @@ def test_declaration_projection_and_fixture_define_a_kind(tmp_path: Path) -> Non
     (tmp_path / "console/kube/projections/sail.py").write_text(PROJECTION)
     (tmp_path / "console/kinds/sails.py").write_text(SPOKEN)
     (tmp_path / "tests/kinds/fixtures/sails.yaml").write_text(FIXTURE)
-    done = _contract(tmp_path, "(sails or every_kind_has_a_fixture) and not kind_has_everything_it_needs")
+    done = _contract(
+        tmp_path, "(sails or every_kind_has_a_fixture) and not kind_has_everything_it_needs"
+    )
     passed = re.search(r"^([0-9]+) passed, [0-9]+ deselected", done.stdout, re.MULTILINE)
     assert passed is not None, done.stdout
     assert int(passed[1]) >= ENOUGH
