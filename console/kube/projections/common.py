@@ -98,7 +98,7 @@ class Object(msgspec.Struct, gc=False):
 
 
 class Present(msgspec.Struct, gc=False):
-    """An object of which only the presence matters."""
+    """An object whose content is not read."""
 
 
 class Reference(msgspec.Struct, gc=False):

@@ -119,8 +119,8 @@ CACHE_SIZE = 4000
 
 
 def age_text(since: datetime, now: datetime | None = None) -> str:
-    """Return the age in its largest unit, rounded down: 8s, 12m, 3h, 4d, 2y. Inside a `gaps` block,
-    return a placeholder.
+    """Return the age in its largest unit, rounded down: 8s, 12m, 3h, 4d, 2y. Inside a
+    `collect_placeholders` block, return a placeholder.
     """
     return placeholder(since) or age_between(since, now or utc_now(), get_language() or "")
 
