@@ -48,6 +48,8 @@ from rbac.levels import TYPES, Level, RoleScope
 PLATFORM = RoleScope(Level.GLOBAL)
 #: Role of most users, who see only what they are invited to.
 REGULAR_ROLE = "platform-regular"
+#: KubeSphere's roles of requests without a User, and of all signed-in users.
+_NOT_FOR_USERS = frozenset({"anonymous", "authenticated", "pre-registration"})
 
 
 class NewAccountForm(NewUserForm):
@@ -94,8 +96,9 @@ def _grantable_roles(request: ConsoleRequest, access: Access) -> dict[str, Scope
         entries = informer_of(types.roles).store.snapshot().entries.values()
     except Http404:
         return {}
-    found = (ScopedRole(PLATFORM, entry) for entry in entries)
-    return {role.name: role for role in found if role.is_grantable and _may_give(request, role)}
+    roles = (ScopedRole(PLATFORM, entry) for entry in entries)
+    found = (role for role in roles if role.is_grantable and role.name not in _NOT_FOR_USERS)
+    return {role.name: role for role in found if _may_give(request, role)}
 
 
 def _may_give(request: ConsoleRequest, role: ScopedRole) -> bool:
@@ -114,7 +117,7 @@ async def _create_user(request: ConsoleRequest, access: Access, form: NewUserFor
     by_console = not access.can("create", USERS)
     try:
         if by_console:
-            check_holds_no_more(access, name)
+            check_holds_no_more(access, name, is_new=True)
         body = _manifest(
             form, await hash_password(form.cleaned_data["password"]), access.identity.name
         )

@@ -5,6 +5,7 @@ from django.urls import path
 
 from access.new_user import new as new_account
 from access.rights.views import own_permissions, user_permissions
+from access.rights.who_may import who_may_page
 from access.roles.detail import role
 from access.roles.editing import edit, new
 from access.roles.granting import grant, revoke
@@ -35,6 +36,7 @@ urlpatterns = [
     path("access/accounts/new", new_account, name="new_account"),
     path("access/rights", own_permissions, name="own_rights"),
     path("access/rights/<str:name>", user_permissions, name="rights"),
+    path("access/who-may", who_may_page, name="who_may"),
     path("access/roles", roles, name="roles"),
     path("access/roles/undo", undo, name="undo"),
     path("access/roles/new/<str:level>", new, name="new_role"),

@@ -50,11 +50,6 @@ class ValidToken:
     read_only: bool
 
 
-def is_api_token(token: str) -> bool:
-    """Return True if `token` has the format of an API token. The token may not exist."""
-    return token.startswith(PREFIX)
-
-
 def create_token(
     holder: Holder, name: str, lasts: timedelta, now: datetime, *, read_only: bool
 ) -> str:
@@ -118,7 +113,7 @@ def discard_expired(now: datetime, kept: timedelta = timedelta(days=7)) -> None:
     NamedToken.objects.filter(expires__lte=now - kept).delete()
 
 
-# Form for creating an API token.
+# Forms for creating API tokens.
 
 
 class TokenForm(ConsoleForm):
@@ -143,3 +138,10 @@ class TokenForm(ConsoleForm):
     @property
     def lasts(self) -> timedelta:
         return timedelta(days=int(self.cleaned_data["days"]))
+
+
+class KubeconfigForm(TokenForm):
+    """Form for creating an API token in a kubeconfig. The console chooses the name."""
+
+    ids = "kubeconfig-%s"
+    name = None  # type: ignore[assignment]

@@ -7,6 +7,7 @@ left unchanged, and an existing administrator keeps the password.
 import asyncio
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
@@ -16,6 +17,7 @@ import yaml
 
 from accounts.signin.passwords import hash_password, password_problem
 from console.kube.apply import Manifest
+from console.kube.compatibility import ADMISSION_POLICIES
 from console.kube.errors import Conflict, NotFound
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -30,8 +32,9 @@ from console.kube.gvr import (
     USERS,
     WORKSPACE_TEMPLATES,
 )
-from console.kube.projections.tenancy import decode_binding
+from console.kube.projections.tenancy import USER_LABEL, decode_binding
 from rbac.authorizer import PLATFORM_ADMIN
+from rbac.levels import TYPES, Level, subject_manifest
 from rbac.projection import LABELS, project_global_binding
 
 log = logging.getLogger(__name__)
@@ -41,7 +44,6 @@ ADMIN = "admin"
 #: Timeout in seconds for kube-apiserver to serve a new type, and the poll interval.
 SERVED_WITHIN, LOOK_EVERY = 30.0, 0.1
 
-_ADMISSION = "admissionregistration.k8s.io"
 _TYPES = {
     "Namespace": NAMESPACES,
     "ServiceAccount": GVR("", "v1", "serviceaccounts"),
@@ -52,8 +54,10 @@ _TYPES = {
     "CustomResourceDefinition": CUSTOM_RESOURCE_DEFINITIONS,
     "GlobalRole": GLOBAL_ROLES,
     "WorkspaceTemplate": WORKSPACE_TEMPLATES,
-    "ValidatingAdmissionPolicy": GVR(_ADMISSION, "v1", "validatingadmissionpolicies"),
-    "ValidatingAdmissionPolicyBinding": GVR(_ADMISSION, "v1", "validatingadmissionpolicybindings"),
+    "ValidatingAdmissionPolicy": ADMISSION_POLICIES,
+    "ValidatingAdmissionPolicyBinding": replace(
+        ADMISSION_POLICIES, resource="validatingadmissionpolicybindings"
+    ),
 }
 
 
@@ -101,16 +105,17 @@ async def _define_types(client: AdminClient) -> None:
 async def _limit_console(client: AdminClient) -> None:
     """Apply the admission policies that restrict the console's service account.
 
-    API servers too old for ValidatingAdmissionPolicy return 404 for these types.
+    API servers too old for ValidatingAdmissionPolicy return 404 for this type.
     """
-    missing: set[str] = set()
     for manifest in manifests("admission.yaml"):
         try:
             await client.apply(_TYPES[manifest["kind"]], manifest)
         except NotFound:
-            missing.add(manifest["kind"])
-    if missing:
-        log.warning("The API server doesn't support %s", ", ".join(sorted(missing)))
+            log.warning(
+                "Admission policies require Kubernetes 1.30. Run `manage.py doctor` to list the missing "
+                "protections, and `install` again after an upgrade (docs/kubernetes-versions.md)"
+            )
+            return
 
 
 async def _is_served(client: AdminClient, name: str) -> bool:
@@ -152,17 +157,9 @@ def admin_user(hashed: str) -> Manifest:
 
 
 def admin_binding() -> Manifest:
-    group = GLOBAL_ROLES.group
-    return {
-        "apiVersion": GLOBAL_ROLE_BINDINGS.group_version,
-        "kind": "GlobalRoleBinding",
-        "metadata": {
-            "name": f"{ADMIN}-{PLATFORM_ADMIN}",
-            "labels": {**LABELS, "iam.kubesphere.io/user-ref": ADMIN},
-        },
-        "roleRef": {"apiGroup": group, "kind": "GlobalRole", "name": PLATFORM_ADMIN},
-        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": ADMIN}],
-    }
+    meta = {"name": f"{ADMIN}-{PLATFORM_ADMIN}", "labels": {**LABELS, USER_LABEL: ADMIN}}
+    subjects = [subject_manifest("User", ADMIN)]
+    return TYPES[Level.GLOBAL].binding(meta, PLATFORM_ADMIN, subjects)
 
 
 async def _find(client: AdminClient, gvr: GVR, name: str) -> Manifest | None:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from accounts.public import is_public
 from accounts.signin.presence import session_presence
 from accounts.signin.sessions import STEPS, State, Step, examine, step_url, touch
-from console.kube.clock import SystemClock
+from accounts.time import now
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.statuses import status_response, wants_status
 from console.views.errors import error_page
@@ -20,8 +20,6 @@ from console.views.guard import refuse_anonymous
 from console.web.async_middleware import AsyncMiddleware
 
 Response = HttpResponseBase
-
-_clock = SystemClock()
 
 
 class AccountMiddleware(AsyncMiddleware):
@@ -50,7 +48,7 @@ class AccountMiddleware(AsyncMiddleware):
         if state is State.UNKNOWN:
             text = _("Could not verify your session. Try again in a few seconds.")
             return error_page(request, 503, text)
-        response = refuse_anonymous(request)
+        response = refuse_anonymous(request, resumes=getattr(view, "resumes", False))
         if response is not None and state is State.ENDED:
             for header in ("Location", "HX-Redirect"):
                 if header in response:
@@ -74,11 +72,11 @@ class AccountMiddleware(AsyncMiddleware):
 async def identify(request: HttpRequest) -> None:
     had_cookie = settings.SESSION_COOKIE_NAME in request.COOKIES
     session: Any = request.session
-    found = await examine(session, _clock.now(), had_cookie=had_cookie)
+    found = await examine(session, now(), had_cookie=had_cookie)
     if found.state is State.ENDED:
         await session.end()
     elif found.state is State.ALIVE:
-        await touch(session, _clock.now())
+        await touch(session, now())
     request.session_state = found.state  # type: ignore[attr-defined]
     request.identity = found.acting  # type: ignore[attr-defined]
     request.own_identity = found.identity  # type: ignore[attr-defined]

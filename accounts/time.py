@@ -19,6 +19,11 @@ def now() -> datetime:
     return clock.now()
 
 
+def monotonic() -> float:
+    """Return the seconds of a clock that never goes back."""
+    return clock.monotonic()
+
+
 # Durations in Go's format, which KubeSphere's configuration uses: `2h`, `1h30m`, `10m0s`.
 
 

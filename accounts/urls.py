@@ -10,9 +10,10 @@ from accounts.federation.views import callback, landing
 from accounts.impersonation import views as viewing
 from accounts.mfa.views import second_factor
 from accounts.myaccount import views as own
-from accounts.myaccount.kubeconfig import kubeconfig
+from accounts.myaccount.kubeconfig import console_kubeconfig, kubeconfig
 from accounts.myaccount.password import choose_password
 from accounts.myaccount.second_factor import second_factor as own_second_factor
+from accounts.myaccount.secret_file import secret_file
 from accounts.oauth import openid
 from accounts.oauth.authorize import authorize, confirm
 from accounts.oauth.kapis import user
@@ -65,7 +66,10 @@ _OWN = [
     path("/tokens", own.make_token, name="make_token"),
     path("/tokens/end", own.end_token, name="end_token"),
     path("/ports/close", own.close_port, name="close_port"),
+    path("/drafts/discard", own.discard_draft, name="delete_draft"),
     path("/kubeconfig", kubeconfig, name="kubeconfig"),
+    path("/kubeconfig/console", console_kubeconfig, name="console_kubeconfig"),
+    path("/secret-file", secret_file, name="secret_file"),
     path("/sessions/end", own.end_sessions, name="end_sessions"),
 ]
 #: Viewing the console as another user.

@@ -4,13 +4,17 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from bench import (
+    audit,
     browse,
+    browser,
     chart,
     edits,
     frames,
+    gateway,
     live,
     machine,
     pages,
@@ -22,6 +26,7 @@ from bench import (
     streams,
     sync,
     targets,
+    wizards,
 )
 from bench.cluster import LoadedControlPlane
 from bench.etcdwriting import PROGRAM
@@ -40,14 +45,18 @@ MEASUREMENTS: Mapping[str, Callable[[LoadedControlPlane, int, Report], list[Resu
     "live": live.measure,
     "pages": pages.measure,
     "browse": browse.measure,
+    "wizards": wizards.measure,
     "relist": relist.measure,
     "frames": frames.measure,
+    "browser": browser.measure,
     "signins": sign_ins.measure,
     "acting": edits.measure,
+    "gateway": gateway.measure,
 }
 #: Benchmarks that don't need the loaded control plane.
 ALONE: Mapping[str, Callable[[], list[Result]]] = {
     "rights": rights.measure,
+    "audit": audit.measure,
     "streams": streams.measure,
 }
 
@@ -61,15 +70,24 @@ def main(arguments: Sequence[str]) -> int:
     sizes = [int(size) for size in os.environ.get("BENCH_PODS", "10000").split(",")]
     rounds = int(os.environ.get("BENCH_ROUNDS", "3"))
     wanted = only or (*ALONE, *MEASUREMENTS)
-    results = [one for name, measure in ALONE.items() if name in wanted for one in measure()]
+    failed: list[str] = []
+    results = [
+        one
+        for name, measure in ALONE.items()
+        if name in wanted
+        for one in _attempt(name, measure, failed)
+    ]
     try:
         if not ALONE.keys() >= set(wanted):
-            results += [one for size in sizes for one in _measure(size, rounds, wanted)]
+            results += [one for size in sizes for one in _measure(size, rounds, wanted, failed)]
     except BuildError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     results += targets.growth(results)
     sys.stdout.write(result.table(results) + "\n")
+    if failed:
+        sys.stderr.write(f"Failed, so no results are stored: {', '.join(failed)}\n")
+        return 1
     if not only:
         whole = result.Report(machine.commit(), machine.machine(), results)
         result.write(LATEST, whole)
@@ -77,15 +95,26 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _measure(pods: int, rounds: int, names: Sequence[str]) -> list[Result]:
+def _measure(pods: int, rounds: int, names: Sequence[str], failed: list[str]) -> list[Result]:
+    """Run the measurements `names`. Add those that fail to `failed`, and continue with the next."""
     results: list[Result] = []
     # Build the program before anything is measured.
     go_program(PROGRAM, _say)
     with LoadedControlPlane(pods, report=_say) as cluster:
         for name, measure in MEASUREMENTS.items():
-            if name in names:
-                results += measure(cluster, rounds, _say)
+            if name not in names:
+                continue
+            results += _attempt(name, partial(measure, cluster, rounds, _say), failed)
     return results
+
+
+def _attempt(name: str, measure: Callable[[], list[Result]], failed: list[str]) -> list[Result]:
+    try:
+        return measure()
+    except OSError as error:
+        _say(f"{name}: {error}\n")
+        failed.append(name)
+        return []
 
 
 def _say(text: str) -> None:

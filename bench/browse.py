@@ -162,6 +162,8 @@ async def _ready(session: aiohttp.ClientSession) -> None:
 def _groups(pods: int) -> Mapping[str, Mapping[str, _View]]:
     asked = {name: quote(text) for name, text in _SEARCHES.items()}
     searches = {name: _View((f"/search?q={text}",), "") for name, text in asked.items()}
+    # The second request of a page, which also searches types that the cache doesn't follow.
+    complete = {"name": _View((f"/search?q={asked['name']}&all=1",), "")}
     typed = {
         f"palette_{name}": _View((f"/palette?q={text}",), _OPTION)
         for name, text in asked.items()
@@ -175,6 +177,7 @@ def _groups(pods: int) -> Mapping[str, Mapping[str, _View]]:
     lists = {gvr.resource: _View((f"{CLUSTER}/{_segment(gvr)}",), ROWS) for gvr in _LISTS}
     return {
         "search": {**searches, **typed},
+        "search_all": complete,
         "overview": overviews,
         "detail": dict(_details(pods)),
         "list": lists,

@@ -41,13 +41,14 @@ class Page:
 @dataclass(slots=True)
 class Reader:
     """A signed-in user on one connection. `shows`: text that each page must contain. `never`: text
-    that no page may contain.
+    that no page may contain. `status`: status of each response.
     """
 
     console: WebConsole
     session: aiohttp.ClientSession
     shows: str = ROWS
     never: str = _NO_ROWS
+    status: int = 200
     _client: dict[str, float] = field(default_factory=dict)
 
     async def read(self, url: str, pages: int) -> list[Page]:
@@ -86,7 +87,7 @@ class Reader:
         async with self.session.request(method, url, data=data, headers={HEADER: name}) as response:
             body = (await response.read()).decode()
         self._client[name] = (time.perf_counter() - started) * 1000
-        if response.status != 200 or self.shows not in body or self.never in body:
+        if response.status != self.status or self.shows not in body or self.never in body:
             raise OSError(f"unexpected response of {url}: {response.status} {_said(body)}")
         return body
 

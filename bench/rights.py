@@ -28,8 +28,8 @@ from console.kube.gvr import (
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from rbac.authorizer import Authorizer
-from tests.informers import bring, preloaded
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring, preloaded
+from tests.support.staticruntime import StaticRuntime
 
 Obj = dict[str, Any]
 

@@ -20,7 +20,7 @@ import aiohttp
 
 from bench.memory import SETTLE, read
 from bench.pages import LIST
-from bench.reading import Reader, percentiles
+from bench.reading import Reader, hidden, percentiles
 from bench.result import Result, percentile
 from bench.webconsole import WebConsole
 from tests.controlplane.build import find
@@ -141,8 +141,10 @@ async def _log(session: aiohttp.ClientSession, pod: str = "quiet") -> _StreamSoc
 
 
 async def _terminal(session: aiohttp.ClientSession) -> _StreamSocket:
+    async with session.get(f"{_PODS}/quiet/terminal") as response:
+        page = hidden(await response.text())["csrfmiddlewaretoken"]
     connection = await session.ws_connect(f"/ws{_PODS}/quiet/terminal?shell=sh")
-    await connection.send_json({"begin": "en", "size": [80, 24]})
+    await connection.send_json({"begin": "en", "size": [80, 24], "page": page})
     stream = _StreamSocket(connection, {"end": True})
     await stream.until(lambda one: b"# " in one.screen)
     return stream

@@ -15,10 +15,13 @@ from console.web.handler import make_handler
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 django_application = make_handler()
 
-from accounts.oauth.kubesphere_config import read_periodically  # noqa: E402
+from accounts.oauth.kubesphere_config import current_config, read_periodically  # noqa: E402
 from accounts.protection.revocation import RevocationReconciler, clean_periodically  # noqa: E402
 from accounts.signin.asgi import SessionAuthMiddleware  # noqa: E402  Django's apps must be ready
 from accounts.signin.presence import presence_of_session  # noqa: E402
+from console.audit.console_writes import record_console_write  # noqa: E402
+from console.audit.trail import set_workspace_finder  # noqa: E402
+from console.gateway.application import GatewayApplication  # noqa: E402
 from console.kube import controller, gvr  # noqa: E402
 from console.kube.prometheus import Prometheus  # noqa: E402
 from console.kube.runtime import Runtime  # noqa: E402
@@ -28,6 +31,7 @@ from console.proxying.store import PortOwner  # noqa: E402
 from console.routing import websocket_application  # noqa: E402
 from console.terminals.shell_pods import run_cleanup  # noqa: E402
 from console.ui.core.requests import UserSession  # noqa: E402
+from console.ui.navigation.projects import find_workspace  # noqa: E402
 from console.web.hardening import harden  # noqa: E402
 from rbac import authorizer, memberships  # noqa: E402
 from rbac.process_clusters import set_host_cluster  # noqa: E402
@@ -46,11 +50,14 @@ REQUIRED = (
 )
 
 runtime = Runtime()
+runtime.console.recorder = record_console_write
+set_workspace_finder(find_workspace)
 runtime.start()
 runtime.require(REQUIRED)
 set_host_cluster(
     runtime,
-    prometheus=Prometheus(settings.PROMETHEUS_URL) if settings.PROMETHEUS_URL else None,
+    prometheus=Prometheus(lambda: settings.PROMETHEUS_URL or current_config().prometheus_url),
+    gpu_kinds=lambda: current_config().gpu_kinds,
 )
 runtime.spawn(controller.run(runtime, RevocationReconciler(runtime), workers=1))
 runtime.spawn(clean_periodically(runtime.clock))
@@ -69,11 +76,13 @@ if settings.PROXY_BASE is not None:
 
 application = harden(
     ProxyApplication(
-        ProtocolTypeRouter(
-            {
-                "http": django_application,
-                "websocket": SessionAuthMiddleware(websocket_application),
-            }
+        GatewayApplication(
+            ProtocolTypeRouter(
+                {
+                    "http": django_application,
+                    "websocket": SessionAuthMiddleware(websocket_application),
+                }
+            )
         ),
         presence_of,
     )

@@ -3,6 +3,7 @@
 from channels.routing import URLRouter
 from django.urls import path, re_path
 
+from console.files.consumer import UploadConsumer
 from console.live.consumer import LiveConsumer, RefuseConsumer
 from console.logs.consumer import LogConsumer
 from console.terminals.consumer import TerminalConsumer
@@ -17,6 +18,10 @@ websocket_urlpatterns = [
     path(
         "ws/clusters/<str:cluster>/projects/<str:namespace>/pods/<str:name>/terminal",
         TerminalConsumer.as_asgi(),
+    ),
+    path(
+        "ws/clusters/<str:cluster>/projects/<str:namespace>/pods/<str:name>/files",
+        UploadConsumer.as_asgi(),
     ),
     re_path("", RefuseConsumer.as_asgi()),
 ]

@@ -125,6 +125,41 @@ def _without_behaviour() -> Iterator[ResourceType]:
         ("policy", "poddisruptionbudgets", "PodDisruptionBudget", True, ("pdb",), True, True),
         ("scheduling.k8s.io", "priorityclasses", "PriorityClass", False, ("pc",), False, True),
         ("node.k8s.io", "runtimeclasses", "RuntimeClass", False, (), False, False),
+        ("networking.k8s.io", "ipaddresses", "IPAddress", False, ("ip",), False, True),
+        ("networking.k8s.io", "servicecidrs", "ServiceCIDR", False, (), True, True),
+        ("storage.k8s.io", "csistoragecapacities", "CSIStorageCapacity", True, (), False, False),
+        (
+            "storage.k8s.io",
+            "volumeattributesclasses",
+            "VolumeAttributesClass",
+            False,
+            ("vac",),
+            False,
+            False,
+        ),
+        ("flowcontrol.apiserver.k8s.io", "flowschemas", "FlowSchema", False, (), True, True),
+        (
+            "flowcontrol.apiserver.k8s.io",
+            "prioritylevelconfigurations",
+            "PriorityLevelConfiguration",
+            False,
+            (),
+            True,
+            True,
+        ),
+        ("resource.k8s.io", "deviceclasses", "DeviceClass", False, (), False, True),
+        ("resource.k8s.io", "resourceclaims", "ResourceClaim", True, (), True, False),
+        (
+            "resource.k8s.io",
+            "resourceclaimtemplates",
+            "ResourceClaimTemplate",
+            True,
+            (),
+            False,
+            False,
+        ),
+        ("resource.k8s.io", "resourceslices", "ResourceSlice", False, (), False, True),
+        ("apiregistration.k8s.io", "apiservices", "APIService", False, (), True, False),
     )
     for group, plural, kind, namespaced, short, status, generation in rows:
         yield ResourceType(
@@ -136,10 +171,15 @@ def _without_behaviour() -> Iterator[ResourceType]:
             subresources=(status_of(kind),) if status else (),
             generation=generation,
         )
-    for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
+    for kind in (
+        *("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"),
+        *("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"),
+        *("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"),
+    ):
+        plural = kind.lower().removesuffix("y")
         yield ResourceType(
             group="admissionregistration.k8s.io",
-            plural=f"{kind.lower()}s",
+            plural=f"{kind.lower()}s" if plural == kind.lower() else f"{plural}ies",
             kind=kind,
             namespaced=False,
             categories=("api-extensions",),

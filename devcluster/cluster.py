@@ -15,6 +15,7 @@ from devcluster.metrics import Metrics
 from devcluster.objects import Obj, meta
 from devcluster.patching import Patches
 from devcluster.rbac import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, Rbac
+from devcluster.releases import Release
 from devcluster.resources import Registry, ResourceType
 from devcluster.reviews import Reviews
 from devcluster.store import Store, key_of
@@ -27,9 +28,16 @@ class Cluster:
     `audit`.
     """
 
-    def __init__(self, database: Database, token_file: Path, audit: RequestLog) -> None:
+    def __init__(
+        self,
+        database: Database,
+        token_file: Path,
+        audit: RequestLog,
+        release: Release = Release(),  # noqa: B008  immutable
+    ) -> None:
         self.audit = audit
-        self.registry = Registry(builtin_types())
+        self.release = release
+        self.registry = Registry(release.types(builtin_types()))
         self.store = Store(database, self._selectable_fields)
         self.custom_types = CustomTypes(self.store, self.registry)
         self.rbac = Rbac(self.store)

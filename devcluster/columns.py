@@ -170,6 +170,12 @@ def role_text(obj: Obj) -> str:
     return f"{ref.get('kind', '')}/{ref.get('name', '')}"
 
 
+def param_kind(obj: Obj) -> str:
+    """Return the kind of a policy's parameters, like `policy.example.com/v1/ReplicaLimit`."""
+    kind = dig(obj, "spec.paramKind")
+    return f"{kind.get('apiVersion', '')}/{kind.get('kind', '')}" if kind else "<unset>"
+
+
 NAME = Column("Name", field_text("metadata.name"), format="name")
 AGE = Column("Age", object_age)
 IMAGES = (

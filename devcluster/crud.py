@@ -27,7 +27,7 @@ from devcluster.errors import (
 from devcluster.fields import normalize
 from devcluster.managed_fields import Manager, track_update
 from devcluster.merge_rules import BuiltinShape, Shape
-from devcluster.objects import Obj, clone, meta, new_uid, suffix, timestamp
+from devcluster.objects import Obj, clone, dig, meta, new_uid, suffix, timestamp
 from devcluster.quotas import check_quotas
 from devcluster.resources import Registry, ResourceType
 from devcluster.schema import prune, set_defaults, validate
@@ -227,6 +227,9 @@ class Objects:
 
     def _check_fields(self, declared: ResourceType, version: str, obj: Obj, write: Write) -> None:
         """Remove unknown fields and set the defaults of a custom resource."""
+        for path in declared.dropped:
+            place, _, name = path.rpartition(".")
+            (dig(obj, place) or {}).pop(name, None)
         custom = self.customs.find(declared, version)
         if custom:
             paths = prune(obj, custom.schema)

@@ -9,17 +9,6 @@ from collections.abc import Iterator
 from devcluster.objects import Obj, encode
 from devcluster.resources import Registry, ResourceType, Subresource
 
-VERSION = {
-    "major": "1",
-    "minor": "36",
-    "gitVersion": "v1.36.2",
-    "gitCommit": "",
-    "gitTreeState": "clean",
-    "buildDate": "2026-06-01T00:00:00Z",
-    "goVersion": "",
-    "compiler": "",
-    "platform": "linux/amd64",
-}
 _AGGREGATED = "as=APIGroupDiscoveryList"
 
 

@@ -43,7 +43,7 @@ def _check_role(
         old.get(key) == new.get(key) for key in ("rules", "aggregationRule")
     )
     about = meta(new)
-    namespace, name = about.get("namespace", ""), about["name"]
+    namespace, name = about.get("namespace", ""), about.get("name", "")
     if unchanged or _may(rbac, user, "escalate", declared.plural, namespace, name):
         return
     if new.get("aggregationRule") and _missing(rbac, user, "", EVERYTHING):

@@ -34,6 +34,10 @@ class Evictions:
 
     def answer(self, call: Request) -> Response:
         eviction = call.object()
+        subresource = call.declared.subresource("eviction")
+        old = subresource is not None and subresource.version != "v1"
+        if old and eviction.get("apiVersion") == "policy/v1":
+            raise bad_request('no kind "Eviction" is registered for version "policy/v1"')
         if meta(eviction).get("name", call.info.name) != call.info.name:
             raise bad_request("name in URL does not match name in Eviction object")
         options = eviction.get("deleteOptions") or {}

@@ -39,6 +39,8 @@ _LAYOUTS = {
     "Time": "2006-01-02T15:04:05Z07:00",
     "MicroTime": "2006-01-02T15:04:05.000000Z07:00",
 }
+_BASE64_TEXT = re.compile(r"([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}(==|[A-Za-z0-9+/]=))?")
+_BASE64_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 _GO_TYPES = {"s": "string", "y": "[]uint8", "b": "bool", "i": "int32", "f": "float64"}
 
 
@@ -189,6 +191,8 @@ def _item(value: Any, kind: str, path: str, unknown: list[str]) -> Any:
             raise _mismatch(value, path, _go_type(kind))
         if kind in _MOMENTS and value and not _is_moment(str(value), kind):
             raise bad_request(f'parsing time "{value}" as "{_LAYOUTS[kind]}": cannot parse')
+        if kind == "y" and (at := illegal_base64(str(value))) is not None:
+            raise bad_request(f"illegal base64 data at input byte {at}")
         # Numbers are valid quantities but are stored as text.
         return f"{value}" if kind == "Quantity" else value
     fields = _fields(kind)
@@ -207,6 +211,32 @@ def _is_moment(text: str, kind: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def illegal_base64(text: str) -> int | None:
+    """Return the offset of the first invalid byte as Go reports it, or None if the text is valid.
+
+    https://pkg.go.dev/encoding/base64#CorruptInputError
+    """
+    if _BASE64_TEXT.fullmatch(text):
+        return None
+    data = text.encode("utf-8", "surrogatepass")
+    places = [at for at, byte in enumerate(data) if byte not in b"\r\n"]
+    filled = 0
+    for number, at in enumerate(places):
+        if data[at] in _BASE64_BYTES:
+            filled = (filled + 1) % 4
+            continue
+        if data[at] != ord("=") or filled < 2:
+            return at
+        rest = places[number + 1 :]
+        if filled == 2 and not rest:
+            return len(data)
+        if filled == 2 and data[rest[0]] != ord("="):
+            return rest[0] - 1
+        rest = rest[1:] if filled == 2 else rest
+        return rest[0] if rest else None
+    return len(data) - filled if filled else None
 
 
 def _go_type(kind: str) -> str:

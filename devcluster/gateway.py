@@ -63,7 +63,7 @@ class Gateway:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._general = ServerEndpoints(cluster)
-        self._connections = StreamHandler(cluster.handlers, cluster.tokens)
+        self._connections = StreamHandler(cluster.handlers, cluster.tokens, cluster.release)
         self._proxies = ProxyHandler(cluster.handlers.objects)
         #: Open watches, logs and websockets. They are closed when the server stops.
         self.open_streams: set[OpenStream] = {self._connections}
@@ -193,11 +193,14 @@ class Gateway:
             raise method_not_allowed() if not info.name else page_not_found()
         if not declared.namespaced and info.namespace and info.resource != "namespaces":
             raise page_not_found()
+        query: Mapping[str, str] = request.query
+        if not self._cluster.release.has_field_validation:
+            query = {**query, "fieldValidation": "Ignore"}
         return Request(
             info=info,
             declared=declared,
             user=user,
-            query=request.query,
+            query=query,
             content_type=request.headers.get("Content-Type", ""),
             accept=request.headers.get("Accept", ""),
             user_agent=request.headers.get("User-Agent", ""),

@@ -3,7 +3,14 @@
 from typing import Any
 
 from devcluster.apply import apply_patch, without_server_fields
-from devcluster.errors import bad_request, invalid, not_found, required, unsupported_media_type
+from devcluster.errors import (
+    bad_request,
+    conflict,
+    invalid,
+    not_found,
+    required,
+    unsupported_media_type,
+)
 from devcluster.handlers import Handlers, to_stored
 from devcluster.json_patches import json_patch, merge_patch
 from devcluster.managed_fields import Manager
@@ -85,8 +92,14 @@ class Patches:
         shape = self._handlers.objects.shape(declared, call.version)
         force = is_true(call.query, "force")
 
+        given = meta(call.object())
+        expected = {name: given[name] for name in ("uid", "resourceVersion") if given.get(name)}
+
         def mutate(live: Obj) -> Obj:
-            return apply_patch(live, wanted, manager, shape, force=force)
+            merged = apply_patch(live, wanted, manager, shape, force=force)
+            # The update compares these fields with those of the stored object.
+            meta(merged).update(expected)
+            return merged
 
         if (
             self._handlers.objects.store.find(declared.storage, key_of(call.namespace, info.name))
@@ -94,6 +107,8 @@ class Patches:
         ):
             if subresource:
                 raise not_found(declared.group, declared.plural, info.name)
+            if expected:
+                raise conflict(declared.group, declared.plural, info.name)
             self._handlers.require_create(call)
             fresh = mutate({"metadata": {"name": info.name}})
             made = self._handlers.objects.create(

@@ -8,26 +8,46 @@ from devcluster.objects import Obj, condition_of, dicts, dig, holds, meta
 
 
 def pod_ready(pod: Obj) -> str:
-    statuses = dig(pod, "status.containerStatuses") or ()
-    ready = sum(bool(status.get("ready")) for status in statuses)
-    always = [
-        c for c in dicts(dig(pod, "spec.initContainers")) if c.get("restartPolicy") == "Always"
-    ]
-    names = {container.get("name") for container in always}
-    started = dig(pod, "status.initContainerStatuses") or ()
-    ready += sum(bool(s.get("ready")) for s in started if s.get("name") in names)
-    return f"{ready}/{len(dig(pod, 'spec.containers') or ()) + len(always)}"
+    ready, _counted = _counts(pod)
+    return f"{ready}/{len(dig(pod, 'spec.containers') or ()) + len(_sidecars(pod))}"
 
 
 def pod_restarts(pod: Obj) -> tuple[int, str | None]:
     """Return the number of restarts and the time of the last one."""
     count, last = 0, None
-    for status in dicts(dig(pod, "status.containerStatuses")):
+    for status in _counts(pod)[1]:
         count += int(status.get("restartCount", 0))
         finished = dig(status, "lastState.terminated.finishedAt")
         if finished and (last is None or finished > last):
             last = finished
     return count, last
+
+
+def _sidecars(pod: Obj) -> set[object]:
+    declared = dicts(dig(pod, "spec.initContainers"))
+    return {one.get("name") for one in declared if one.get("restartPolicy") == "Always"}
+
+
+def _counts(pod: Obj) -> tuple[int, list[Obj]]:
+    """Return the number of ready containers, and the statuses of the containers whose restarts are
+    counted.
+    """
+    sidecars, counted, ready, initializing = _sidecars(pod), list[Obj](), 0, False
+    for status in dicts(dig(pod, "status.initContainerStatuses")):
+        counted.append(status)
+        if (dig(status, "state.terminated") or {}).get("exitCode") == 0:
+            continue
+        if status.get("name") not in sidecars or not status.get("started"):
+            initializing = True
+            break
+        ready += bool(status.get("ready"))
+    if not initializing or holds(pod, "Initialized"):
+        statuses = [*dicts(dig(pod, "status.containerStatuses"))]
+        counted = [*(one for one in counted if one.get("name") in sidecars), *statuses]
+        ready += sum(
+            bool(one.get("ready")) and dig(one, "state.running") is not None for one in statuses
+        )
+    return ready, counted
 
 
 def pod_status(pod: Obj) -> str:
@@ -46,8 +66,7 @@ def pod_status(pod: Obj) -> str:
 
 
 def _init_word(pod: Obj, status: Obj) -> str:
-    declared = list(dicts(dig(pod, "spec.initContainers")))
-    sidecars = {c.get("name") for c in declared if c.get("restartPolicy") == "Always"}
+    declared, sidecars = list(dicts(dig(pod, "spec.initContainers"))), _sidecars(pod)
     for index, one in enumerate(dicts(status.get("initContainerStatuses"))):
         state = one.get("state") or {}
         ended, waiting = state.get("terminated"), state.get("waiting")

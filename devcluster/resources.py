@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from console.kube.gvr import version_priority
 from devcluster.fields import struct_name
 from devcluster.objects import Obj, encode
 
@@ -54,6 +55,8 @@ class ResourceType:
     - `generation`: the server increments `metadata.generation` when the spec changes.
     - `unconditional`: PUT requests may omit the resourceVersion.
     - `virtual`: objects are not stored; the type only handles requests.
+    - `stored_struct`: name in the field table, by default that of the first version.
+    - `dropped`: paths of fields that this release ignores.
     """
 
     group: str
@@ -74,6 +77,8 @@ class ResourceType:
     custom: bool = False
     list_kind: str = ""
     stored_as: str = ""
+    stored_struct: str = ""
+    dropped: tuple[str, ...] = ()
     _heads: dict[str, bytes] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
@@ -90,7 +95,7 @@ class ResourceType:
     def struct(self) -> str:
         """Name of the stored structure in the field table."""
         group = "" if self.storage == "events" else self.group
-        return struct_name(group, self.versions[0].name, self.kind)
+        return self.stored_struct or struct_name(group, self.versions[0].name, self.kind)
 
     @cached_property
     def singular_name(self) -> str:
@@ -163,16 +168,3 @@ class Registry:
             versions = found.setdefault(declared.group, [])
             versions += [v.name for v in declared.versions if v.name not in versions]
         return {group: sorted(names, key=version_priority) for group, names in found.items()}
-
-
-def version_priority(name: str) -> tuple[int, int, int, str]:
-    """Return a sort key that orders versions like Kubernetes: `v2, v1, v1beta2, v1alpha1, foo`.
-
-    https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-priority
-    """
-    body = name.removeprefix("v")
-    for rank, word in enumerate(("", "beta", "alpha")):
-        major, found, minor = body.partition(word) if word else (body, "", "0")
-        if (not word or found) and major.isdigit() and minor.isdigit():
-            return (rank, -int(major), -int(minor), "")
-    return (3, 0, 0, name)

@@ -19,6 +19,7 @@ from devcluster.cluster import Cluster
 from devcluster.database import Database
 from devcluster.objects import encode
 from devcluster.pki import Authority, KeyPair, write_private
+from devcluster.releases import Release
 from devcluster.sample_data import SampleOptions
 from devcluster.server_thread import ServerThread
 
@@ -35,7 +36,8 @@ class DevCluster:
 
     With `port` 0, a free port is chosen and kept across `kill` and `start`. With `world`, nodes
     and sample data are created on the first start from `seed`, and change at the rate `churn`
-    (see `devcluster.sample_data.SampleOptions`). `start` returns when requests are accepted and raises
+    (see `devcluster.sample_data.SampleOptions`). With `release`, it answers like an older Kubernetes
+    version. `start` returns when requests are accepted and raises
     `DevClusterError` if the cluster cannot start.
 
     Methods can be called from any thread, but not concurrently.
@@ -49,8 +51,10 @@ class DevCluster:
         world: bool = False,
         seed: int = 7,
         churn: float = 1.0,
+        release: Release = Release(),  # noqa: B008  immutable
     ) -> None:
         self.data_dir, self._port = data_dir, port
+        self._release = release
         self._sample = SampleOptions(seed, churn) if world else None
         self.audit = RequestLog()
         self._running: ServerThread | None = None
@@ -98,6 +102,7 @@ class DevCluster:
             authority,
             self.audit,
             self._sample,
+            self._release,
         )
         try:
             running.start()
@@ -153,6 +158,11 @@ class DevCluster:
     @property
     def ca_file(self) -> Path:
         return self.data_dir / "pki" / "ca.crt"
+
+    @property
+    def serving_files(self) -> tuple[Path, Path]:
+        """Certificate and key of the server for loopback addresses, written when it starts."""
+        return self.data_dir / "pki" / "server.crt", self.data_dir / "pki" / "server.key"
 
     @property
     def kubeconfig(self) -> Path:

@@ -28,7 +28,7 @@ class ServerEndpoints:
             case [] | ["api" | "apis"] | ["api", "v1"] | ["apis", _] | ["apis", _, _]:
                 return self._discovery(request, parts)
             case ["version"]:
-                return json_response(discovery.VERSION)
+                return json_response(self._cluster.release.version)
             case [health, *_] if health in _HEALTH:
                 return Response(b"ok", content_type="text/plain")
             case ["openapi", *rest]:
@@ -38,11 +38,12 @@ class ServerEndpoints:
     def _discovery(self, request: web.Request, parts: list[str]) -> Response:
         registry = self._cluster.registry
         accept = request.headers.get("Accept", "")
+        aggregates = self._cluster.release.has_aggregated_discovery
         found: Obj | None
         match parts:
             case []:
                 return json_response({"paths": ["/api", "/api/v1", "/apis", "/version"]})
-            case ["api" | "apis" as root] if discovery.wants_aggregated(accept):
+            case ["api" | "apis" as root] if aggregates and discovery.wants_aggregated(accept):
                 return self._aggregated(request, core=root == "api")
             case ["api"]:
                 found = discovery.core_versions(request.host)
@@ -68,6 +69,8 @@ class ServerEndpoints:
 
     def _openapi(self, rest: list[str]) -> Response:
         registry, customs = self._cluster.registry, self._cluster.custom_types
+        if rest[:1] == ["v3"] and not self._cluster.release.has_openapi_v3:
+            raise page_not_found()
         match rest:
             case ["v2"]:
                 # kubectl requests this document to validate a List. Without schemas it leaves the

@@ -19,6 +19,7 @@ from devcluster.database import Database
 from devcluster.gateway import BODY_LIMIT, Gateway
 from devcluster.manager import ControllerManager
 from devcluster.pki import Authority
+from devcluster.releases import Release
 from devcluster.sample_data import SampleOptions
 
 _START_SECONDS = 120.0
@@ -43,10 +44,11 @@ class ServerThread:
         authority: Authority,
         audit: RequestLog,
         sample: SampleOptions | None,
+        release: Release,
     ) -> None:
         self._listener, self._tls, self._database = listener, tls, database
         self._token_file, self._audit, self._sample = token_file, audit, sample
-        self._authority = authority
+        self._authority, self._release = authority, release
         self._ready: Future[None] = Future()
         self._thread = threading.Thread(target=self._main, name="devcluster", daemon=True)
         self._loop: asyncio.AbstractEventLoop
@@ -98,7 +100,7 @@ class ServerThread:
 
     async def _serve(self) -> None:
         self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
-        self._cluster = Cluster(self._database, self._token_file, self._audit)
+        self._cluster = Cluster(self._database, self._token_file, self._audit, self._release)
         self._manager = ControllerManager(self._cluster, self._authority, sample=self._sample)
         gateway = Gateway(self._cluster)
         application = web.Application(client_max_size=BODY_LIMIT)

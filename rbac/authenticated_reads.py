@@ -8,20 +8,21 @@ User objects can never be included, because they contain password hashes.
 """
 
 import logging
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from console.kube.apply import Manifest
 from console.kube.controller import Factory, NotSynced, Request, Result
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GVR, USERS, Key
-from console.kube.projections import Subject, User
+from console.kube.projections import Subject
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from rbac.apply import apply_state
 from rbac.authorizer import is_usable
+from rbac.levels import TYPES, Level
 from rbac.names import PREFIX
-from rbac.projection import LABELS, RBAC, READS, native_subjects
+from rbac.projection import LABELS, READS, native_subjects
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +66,11 @@ class SignedInReads:
         return Result()
 
     def _subjects(self) -> list[Manifest]:
-        found = native_subjects(Subject(kind="User", name=name) for name in sorted(self._people()))
+        users = (
+            entry.projection for entry in self._informers[USERS].store.snapshot().entries.values()
+        )
+        names = sorted(user.name for user in users if is_usable(user))
+        found = native_subjects(Subject(kind="User", name=name) for name in names)
         if len(found) > MAX_USERS:
             log.error(
                 "AUTHENTICATED_READS supports at most %d users; access was not granted to any user",
@@ -73,12 +78,6 @@ class SignedInReads:
             )
             return []
         return found
-
-    def _people(self) -> Iterator[str]:
-        for entry in self._informers[USERS].store.snapshot().entries.values():
-            user: User = entry.projection
-            if is_usable(user):
-                yield user.name
 
     def _find(self, gvr: GVR) -> Entry[Any] | None:
         return self._informers[gvr].store.get(Key("", NAME))
@@ -96,22 +95,13 @@ def signed_in_factories(resources: Collection[str]) -> tuple[Factory, ...]:
 
 
 def _role(resources: Collection[str]) -> Manifest | None:
-    return {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": "ClusterRole",
-        "metadata": {"name": NAME, "labels": dict(LABELS)},
-        "rules": [
-            {"apiGroups": [RESOURCES[name]], "resources": [name], "verbs": list(READS)}
-            for name in sorted(resources)
-        ],
-    }
+    rules = [
+        {"apiGroups": [RESOURCES[name]], "resources": [name], "verbs": list(READS)}
+        for name in sorted(resources)
+    ]
+    return TYPES[Level.CLUSTER].role({"name": NAME, "labels": dict(LABELS)}, rules)
 
 
 def _binding(subjects: list[Manifest]) -> Manifest | None:
-    return {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": NAME, "labels": dict(LABELS)},
-        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": NAME},
-        "subjects": subjects,
-    }
+    meta = {"name": NAME, "labels": dict(LABELS)}
+    return TYPES[Level.CLUSTER].binding(meta, NAME, subjects)

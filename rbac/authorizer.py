@@ -189,13 +189,22 @@ class Authorizer:
         The user may be disabled or not exist. Never raises.
         """
         try:
-            known = self._sources()
-            found = [informer.freshness for informer in known.informers]
-            if not all(one.synced and one.stale_since is None for one in found):
-                return None
-            return known.index.grants_of(_subject_of(identity))
+            known = self._certain_sources()
+            return known.index.grants_of(_subject_of(identity)) if known is not None else None
         except Exception:  # noqa: BLE001  as above
             return _failed(identity, None)
+
+    def who_may(self, asked: AccessQuestion) -> tuple[Grant, ...] | None:
+        """Return the grants of every subject that allow the request, or None if the grants are
+        uncertain. Subjects may be users who may not sign in. The result is sensitive: show it only
+        to viewers who may list bindings. Never raises.
+        """
+        try:
+            known = self._certain_sources()
+            return known.index.who_may(normalize_question(asked)) if known is not None else None
+        except Exception:  # noqa: BLE001  as above
+            log.exception("Could not determine who may %s", asked)
+            return None
 
     def granters(self, asked: AccessQuestion) -> tuple[str, ...]:
         """Return the subjects that could grant the permission, in the form `User ann` or `Group
@@ -256,6 +265,12 @@ class Authorizer:
         if known is None or known.informers != informers:
             known = self._known = _AuthorizationCache(informers)
         return known
+
+    def _certain_sources(self) -> _AuthorizationCache | None:
+        """Return the current informers, or None if any is not loaded or may be out of date."""
+        known = self._sources()
+        found = [informer.freshness for informer in known.informers]
+        return known if all(one.synced and one.stale_since is None for one in found) else None
 
     def _may_answer(self, known: _AuthorizationCache, live: bool) -> bool:
         found = tuple(informer.freshness for informer in known.informers)

@@ -93,7 +93,10 @@ def _covers(held: _HeldRule, wanted: Rule) -> bool:
         (ALL in held.verbs or held.verbs.issuperset(wanted.verbs))
         and (ALL in held.groups or held.groups.issuperset(wanted.api_groups))
         and all(_has_resource(held, resource) for resource in wanted.resources)
-        and _has_names(held, wanted)
+        and (
+            not held.names
+            or (bool(wanted.resource_names) and held.names.issuperset(wanted.resource_names))
+        )
         and all(_has_url(held, url) for url in wanted.non_resource_urls)
     )
 
@@ -103,12 +106,6 @@ def _has_resource(held: _HeldRule, resource: str) -> bool:
         return True
     _, slash, subresource = resource.partition("/")
     return bool(slash) and subresource in held.of_all
-
-
-def _has_names(held: _HeldRule, wanted: Rule) -> bool:
-    if not held.names:
-        return True
-    return bool(wanted.resource_names) and held.names.issuperset(wanted.resource_names)
 
 
 def _has_url(held: _HeldRule, url: str) -> bool:

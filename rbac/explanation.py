@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rbac.grant_index import GrantIndex, SubjectKey
-from rbac.rules import AccessQuestion, Rules, any_allows
+from rbac.rules import AccessQuestion, any_allows
 from rbac.subject_rights import Grant, SubjectRights
 
 _RBAC = "rbac.authorization.k8s.io"
@@ -49,13 +49,6 @@ def granters(index: GrantIndex, asked: AccessQuestion) -> tuple[str, ...]:
     that grant more than their creator has.
     """
     bindings = "rolebindings" if asked.namespace else "clusterrolebindings"
-    held: dict[str, Rules] = {}
-    for who, rules in index.holders(asked.namespace):
-        if not who.partition(" ")[2].startswith("system:"):
-            held[who] = held.get(who, ()) + rules
     granting = AccessQuestion("create", _RBAC, bindings, namespace=asked.namespace)
-    return tuple(
-        who
-        for who, rules in sorted(held.items())
-        if any_allows(rules, granting) and any_allows(rules, asked)
-    )
+    may, grant = ({one.subject for one in index.who_may(each)} for each in (asked, granting))
+    return tuple(sorted(who for who in may & grant if " system:" not in who))

@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 from console.kube.derived import Derived
 from console.kube.gvr import Key
+from console.kube.indexes import indexes_of
 from console.kube.projections.roles import Binding, Role
 from console.kube.store import Entry, Store
-from rbac.rules import Rules, role_rules
+from rbac.rules import AccessQuestion, Rules, any_allows, role_rules
 from rbac.subject_rights import Grant, RoleRef, SubjectRights
 
 #: A subject: the username and the groups.
@@ -132,6 +133,7 @@ class GrantIndex:
             for kind, store in (("Role", roles), ("ClusterRole", cluster_roles))
         }
         self._bindings = _BindingIndex(bindings)
+        self._by_namespace = indexes_of(bindings).by_namespace
         self._cluster_bindings = _BindingIndex(cluster_bindings)
         self._known: dict[SubjectKey, _CachedRights] = {}
         self._lock = Lock()
@@ -143,7 +145,9 @@ class GrantIndex:
             if found is None:
                 if len(self._known) >= MAX_CACHED_SUBJECTS:
                     self._invalidate(None)
-                found = self._known[who] = self._calculate(who)
+                grants = tuple(self._grants(who))
+                rests_on = frozenset({*subjects_for(who), *(grant.role for grant in grants)})
+                found = self._known[who] = _CachedRights(SubjectRights(grants), rests_on)
             return found.rights
 
     def grants_of(self, who: SubjectKey) -> tuple[Grant, ...]:
@@ -157,23 +161,25 @@ class GrantIndex:
         with self._lock:
             self._catch_up()
 
-    def holders(self, namespace: str) -> Iterator[tuple[str, Rules]]:
-        """Yield every subject that has a grant in the namespace, with the rules of the grant."""
+    def who_may(self, asked: AccessQuestion) -> tuple[Grant, ...]:
+        """Return the grants of every subject that allow the request. Only the bindings in the
+        namespace of the request and of the whole cluster are read, and each role once.
+        """
+        inside = self._by_namespace.get(asked.namespace) if asked.namespace else ()
+        allowed: dict[RoleRef, bool] = {}
+        found: list[Grant] = []
         with self._lock:
             self._catch_up()
-            bindings = [("", binding) for binding in self._cluster_bindings.all()]
-            if namespace:
-                bindings += [
-                    (namespace, binding)
-                    for binding in self._bindings.all()
-                    if binding.namespace == namespace
-                ]
-            found = [
-                (subject, self._rules(role_of(binding, place)))
-                for place, binding in bindings
-                for subject in subjects_of(binding)
-            ]
-        yield from found
+            for place, binding in (
+                *(("", binding) for binding in self._cluster_bindings.all()),
+                *((asked.namespace, entry.projection) for entry in inside),
+            ):
+                role = role_of(binding, place)
+                if role not in allowed:
+                    allowed[role] = any_allows(self._rules(role), asked)
+                if allowed[role]:
+                    found += (self._grant(place, one, binding) for one in subjects_of(binding))
+        return tuple(found)
 
     # The lock is held in the following methods.
 
@@ -194,11 +200,6 @@ class GrantIndex:
         ]
         for who in found:
             self._known.pop(who).rights.stale = True
-
-    def _calculate(self, who: SubjectKey) -> "_CachedRights":
-        grants = tuple(self._grants(who))
-        rests_on = frozenset({*subjects_for(who), *(grant.role for grant in grants)})
-        return _CachedRights(SubjectRights(grants), rests_on)
 
     def _grants(self, who: SubjectKey) -> Iterator[Grant]:
         for subject in subjects_for(who):

@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from console.kube.apply import Manifest
 from console.kube.factory import UnknownKind
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -22,6 +23,7 @@ from console.kube.gvr import (
     GLOBAL_ROLE_BINDINGS,
     GLOBAL_ROLES,
     GVR,
+    NAMESPACES,
     ROLE_BINDINGS,
     ROLES,
     WORKSPACE_ROLE_BINDINGS,
@@ -31,11 +33,13 @@ from console.kube.gvr import (
 from console.kube.identity import Identity
 from console.kube.indexes import indexes_of
 from console.kube.projections import GlobalRoleBinding
+from console.kube.projections.namespace import SYSTEM_NAMESPACES, SYSTEM_WORKSPACE
 from console.kube.projections.roles import Binding
 from console.kube.runtime import Reads
 from console.kube.store import Entry, Store
 from rbac.authorizer import Authorizer, is_admin_binding, is_reserved
 from rbac.escalation_check import ComparisonBudget, uncovered
+from rbac.names import WORKSPACE_ROLE, WORKSPACE_SUFFIX, source_of
 from rbac.rules import EVERYTHING, AccessQuestion, Rules, any_allows, role_rules
 from rbac.subject_rights import Grant
 
@@ -54,6 +58,39 @@ class LevelTypes(NamedTuple):
     bindings: GVR
     role_kind: str
     binding_kind: str
+
+    def role(self, metadata: Manifest, rules: list[Any]) -> Manifest:
+        """Return the manifest of a role."""
+        return {
+            "apiVersion": self.roles.group_version,
+            "kind": self.role_kind,
+            "metadata": metadata,
+            "rules": rules,
+        }
+
+    def binding(
+        self,
+        metadata: Manifest,
+        role: str,
+        subjects: list[Manifest],
+        *,
+        of: "LevelTypes | None" = None,
+    ) -> Manifest:
+        """Return the manifest of a binding to a role of this level, or of level `of`."""
+        types = of or self
+        ref = {"apiGroup": types.roles.group, "kind": types.role_kind, "name": role}
+        return {
+            "apiVersion": self.bindings.group_version,
+            "kind": self.binding_kind,
+            "metadata": metadata,
+            "roleRef": ref,
+            "subjects": subjects,
+        }
+
+
+def subject_manifest(kind: str, name: str) -> Manifest:
+    """Return the subject of a binding of any level. `kind` is User or Group."""
+    return {"apiGroup": ROLES.group, "kind": kind, "name": name}
 
 
 TYPES = {
@@ -147,9 +184,13 @@ class RoleLevels:
         """Return the permissions that `other` has in any scope and `identity` does not have there."""
         return self._beyond(identity, other, self._authorizer.grants(other, acting=False))
 
-    def excess_of_name(self, identity: Identity, other: Identity) -> Rules | None:
+    def excess_of_name(
+        self, identity: Identity, other: Identity, *, in_workspaces: bool = True
+    ) -> Rules | None:
         """Like `excess_of_user`, but for a username. The user may be disabled or not exist yet. Return
         None if the bindings are not loaded or may be out of date.
+
+        Without `in_workspaces`, roles in workspaces and in their projects don't count.
         """
         grants = self._authorizer.grants_of_name(other)
         known = all(self._is_certain(gvr) for level in self._ours for gvr in TYPES[level][:2])
@@ -158,7 +199,8 @@ class RoleLevels:
         # A platform administrator's ClusterRoleBinding is not created for a disabled user, and the
         # rules of `platform-admin` don't include its permissions (ADR 8).
         administers = Level.GLOBAL in self._ours and self._is_bound_as_admin(other)
-        return self._beyond(identity, other, grants, also=EVERYTHING if administers else ())
+        also = EVERYTHING if administers else ()
+        return self._beyond(identity, other, grants, also, in_workspaces=in_workspaces)
 
     def _is_bound_as_admin(self, identity: Identity) -> bool:
         """Return True if bindings make this user a platform administrator, even if the role does
@@ -180,16 +222,26 @@ class RoleLevels:
         return freshness.synced and freshness.stale_since is None
 
     def _beyond(
-        self, identity: Identity, other: Identity, grants: Iterable[Grant], also: Rules = ()
+        self,
+        identity: Identity,
+        other: Identity,
+        grants: Iterable[Grant],
+        also: Rules = (),
+        *,
+        in_workspaces: bool = True,
     ) -> Rules:
         """Return the part of `grants` and of the roles of `other` that `identity` does not hold.
         `also` is granted cluster-wide in addition.
         """
         given: dict[RoleScope, list[Rules]] = {RoleScope(Level.CLUSTER): [also]}
         for grant in grants:
+            if not in_workspaces and self._is_in_workspace(grant):
+                continue
             level = Level.PROJECT if grant.namespace else Level.CLUSTER
             given.setdefault(RoleScope(level, namespace=grant.namespace), []).append(grant.rules)
         for one in self.roles_of(other, acting=False):
+            if not in_workspaces and one.place.workspace not in ("", SYSTEM_WORKSPACE):
+                continue
             given.setdefault(one.place, []).append(one.rules)
         comparison = ComparisonBudget()
         missing = (
@@ -201,6 +253,20 @@ class RoleLevels:
             for place, found in given.items()
         )
         return tuple(dict.fromkeys(rule for rules in missing for rule in rules))
+
+    def _is_in_workspace(self, grant: Grant) -> bool:
+        """Return True if the grant counts in a project of a workspace, or only lets members view
+        their workspace. System namespaces don't count as projects.
+        """
+        if not grant.namespace:
+            role = grant.role.name
+            source = source_of(role) if role.endswith(WORKSPACE_SUFFIX) else None
+            return source is not None and source.level == WORKSPACE_ROLE
+        namespaces = self._store(NAMESPACES, acting=True)
+        entry = namespaces.get(Key("", grant.namespace)) if namespaces is not None else None
+        if entry is None or grant.namespace in SYSTEM_NAMESPACES:
+            return False
+        return entry.projection.workspace not in ("", SYSTEM_WORKSPACE)
 
     def roles_of(self, identity: Identity, *, acting: bool) -> Iterator[HeldRole]:
         """Yield the platform and workspace roles of `identity`."""

@@ -27,7 +27,7 @@ from console.kube.projections import User
 from console.kube.projections.tenancy import Group, GroupBinding
 from console.kube.runtime import Reads
 from console.kube.store import Entry, Store
-from rbac.authorizer import is_usable
+from rbac.authorizer import is_reserved, is_usable
 
 STALE_MEMBERSHIPS = timedelta(minutes=5)
 #: How long a watch may take to reconnect.
@@ -76,6 +76,25 @@ def are_current(source: Reads) -> bool:
 def bindings_of(store: Store[GroupBinding], user: str) -> tuple[Entry[GroupBinding], ...]:
     """Return the GroupBindings in a store that name the user."""
     return indexes_of(store).by(_users_of).get(user)
+
+
+def members_of(source: Reads, group: str) -> tuple[str, ...]:
+    """Return the users whose groups include `group`, sorted. Their names may not have a User. Raise
+    `UnknownKind`. Check `are_current` first.
+    """
+    groups, bindings = (source.informer(gvr) for gvr in SOURCES)
+    found = indexes_of(bindings.store).by(_group_of).get(group)
+    names = {
+        name
+        for entry in found
+        for name in entry.projection.users
+        if not is_reserved(name) and any(_granted(groups, entry.projection))
+    }
+    return tuple(sorted(names))
+
+
+def _group_of(entry: Entry[GroupBinding]) -> tuple[str, ...]:
+    return (entry.projection.group,)
 
 
 def _users_of(entry: Entry[GroupBinding]) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ from console.kube.gvr import GVR, USERS
 from console.kube.host_runtime import get_runtime, set_runtime
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.prometheus import Prometheus
 from console.kube.runtime import Reads, Runtime
 from console.ui.core.clusters import HOST, Cluster, Kinds, clusters
 from console.ui.core.registry import kinds
@@ -27,18 +26,20 @@ class _MemberObjects:
         return (self._host if gvr == USERS else self._member).informer(gvr)
 
 
-def create_cluster(name: str, runtime: Runtime, *, prometheus: Prometheus | None = None) -> Cluster:
+def create_cluster(name: str, runtime: Runtime, **options: Any) -> Cluster:
     """Return a cluster that uses this runtime. The host cluster must be added before member
-    clusters.
+    clusters. `options` are further fields of `Cluster`.
     """
     reads: Reads = runtime if name == HOST else _MemberObjects(clusters.host.runtime, runtime)
-    return Cluster(name, runtime, Authorizer(reads), Kinds(kinds, runtime.types), prometheus)
+    return Cluster(name, runtime, Authorizer(reads), Kinds(kinds, runtime.served), **options)
 
 
-def set_host_cluster(runtime: Runtime, *, prometheus: Prometheus | None = None) -> Cluster:
-    """Make `runtime` the runtime of the process and of its host cluster."""
+def set_host_cluster(runtime: Runtime, **options: Any) -> Cluster:
+    """Make `runtime` the runtime of the process and of its host cluster. `options` are further fields
+    of `Cluster`.
+    """
     set_runtime(runtime)
-    host = create_cluster(HOST, runtime, prometheus=prometheus)
+    host = create_cluster(HOST, runtime, **options)
     clusters.add(host)
     return host
 
@@ -57,12 +58,14 @@ def get_authorizer() -> Authorizer:
     return found
 
 
-def excess_permissions(identity: Identity, other: Identity) -> Rules | None:
+def excess_permissions(
+    identity: Identity, other: Identity, *, in_workspaces: bool = True
+) -> Rules | None:
     """Return the permissions that `other` is granted in any cluster and that `identity` does not
     have there.
 
-    Return None while the grants are uncertain (see `RoleLevels.beyond_name`). Raise RuntimeError
-    like `get_authorizer`.
+    Return None while the grants are uncertain (see `RoleLevels.excess_of_name`, also for
+    `in_workspaces`). Raise RuntimeError like `get_authorizer`.
     """
     missing: list[Rule] = []
     for cluster in clusters:
@@ -70,7 +73,7 @@ def excess_permissions(identity: Identity, other: Identity) -> Rules | None:
         if not isinstance(authorizer, Authorizer):
             return None
         levels = RoleLevels(cluster.runtime, authorizer, natively=cluster.name != HOST)
-        found = levels.excess_of_name(identity, other)
+        found = levels.excess_of_name(identity, other, in_workspaces=in_workspaces)
         if found is None:
             return None
         missing += found

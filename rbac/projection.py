@@ -27,11 +27,11 @@ from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections import GlobalRoleBinding, Subject
 from console.kube.projections.roles import Role
 from rbac.authorizer import is_admin_binding
+from rbac.levels import TYPES, Level, subject_manifest
 from rbac.names import GLOBAL_BINDING, GLOBAL_ROLE, WORKSPACE_ROLE, WORKSPACE_SUFFIX, projected_name
-from rbac.rules import ALL, Rule, Rules, rules_to_json
+from rbac.rules import ALL, AccessQuestion, Rule, Rules, any_allows, rules_to_json
 
 LABELS = {"app.kubernetes.io/managed-by": "quarterdeck"}
-RBAC = "rbac.authorization.k8s.io"
 CLUSTER_ADMIN = "cluster-admin"
 READS = ("get", "list", "watch")
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -75,16 +75,12 @@ def project_global_binding(source: GlobalRoleBinding, has_role: bool) -> Manifes
     subjects = native_subjects(source.subjects)
     if not subjects or not (admin or (has_role and source.role_kind in ("GlobalRole", ""))):
         return None
-    return {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": _metadata(
-            projected_name(GLOBAL_BINDING, source.name),
-            _owner(GLOBAL_ROLE_BINDINGS, "GlobalRoleBinding", source.name, source.uid),
-        ),
-        "roleRef": _role_ref(CLUSTER_ADMIN if admin else projected_name(GLOBAL_ROLE, source.role)),
-        "subjects": subjects,
-    }
+    meta = _metadata(
+        projected_name(GLOBAL_BINDING, source.name),
+        owner_reference(GLOBAL_ROLE_BINDINGS, "GlobalRoleBinding", source.name, source.uid),
+    )
+    role = CLUSTER_ADMIN if admin else projected_name(GLOBAL_ROLE, source.role)
+    return TYPES[Level.CLUSTER].binding(meta, role, subjects)
 
 
 def project_workspace_role(role: Role, rules: Rules) -> Manifest | None:
@@ -93,7 +89,7 @@ def project_workspace_role(role: Role, rules: Rules) -> Manifest | None:
     """
     if not role.workspace:
         return None
-    return _role(WORKSPACE_ROLE, role, WORKSPACE_ROLES, "WorkspaceRole", _resource_rules(rules))
+    return _role(WORKSPACE_ROLE, role, WORKSPACE_ROLES, "WorkspaceRole", resource_rules(rules))
 
 
 def project_workspace_object(role: Role, rules: Rules) -> Manifest | None:
@@ -105,7 +101,9 @@ def project_workspace_object(role: Role, rules: Rules) -> Manifest | None:
         for resource in _ITSELF
         if (
             verbs := tuple(
-                verb for verb in READS if _reaches(rules, verb, resource, role.workspace)
+                verb
+                for verb in READS
+                if any_allows(rules, AccessQuestion(verb, TENANT, resource, name=role.workspace))
             )
         )
     ]
@@ -119,21 +117,18 @@ def bind_workspace_role(
     if not subjects:
         return None
     name = projected_name(WORKSPACE_ROLE, role.name)
-    owner = _owner(WORKSPACE_ROLES, "WorkspaceRole", role.name, role.uid)
-    meta = _metadata(name, owner)
-    return {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": "RoleBinding" if namespace else "ClusterRoleBinding",
-        "metadata": {**meta, "namespace": namespace} if namespace else meta,
-        "roleRef": _role_ref(name if namespace else name + WORKSPACE_SUFFIX),
-        "subjects": list(subjects),
-    }
+    owner = owner_reference(WORKSPACE_ROLES, "WorkspaceRole", role.name, role.uid)
+    meta, cluster = _metadata(name, owner), TYPES[Level.CLUSTER]
+    if not namespace:
+        return cluster.binding(meta, name + WORKSPACE_SUFFIX, list(subjects))
+    meta["namespace"] = namespace
+    return TYPES[Level.PROJECT].binding(meta, name, list(subjects), of=cluster)
 
 
 def platform_rules(rules: Rules) -> list[Rule]:
     """Return the subset of a platform role's rules that counts cluster-wide."""
     return [
-        part for rule in _resource_rules(rules) for part in (*_safe(rule), *_renamed_rules(rule))
+        part for rule in resource_rules(rules) for part in (*_safe(rule), *_renamed_rules(rule))
     ]
 
 
@@ -187,7 +182,7 @@ def _may_grant(resource: str) -> bool:
     return first == ALL or first in GRANTING
 
 
-def _resource_rules(rules: Rules) -> list[Rule]:
+def resource_rules(rules: Rules) -> list[Rule]:
     """Return the resource rules that kube-apiserver accepts in a role and that can match a request."""
     return [
         Rule(rule.verbs, rule.api_groups, rule.resources, rule.resource_names)
@@ -196,20 +191,12 @@ def _resource_rules(rules: Rules) -> list[Rule]:
     ]
 
 
-def _reaches(rules: Rules, verb: str, resource: str, name: str) -> bool:
-    return any(
-        rule.matches(verb, TENANT, resource)
-        and (not rule.resource_names or name in rule.resource_names)
-        for rule in rules
-    )
-
-
 def native_subjects(subjects: Iterable[Subject]) -> list[Manifest]:
     """Return the users and groups as native subjects, without the refused ones (see
     `refused_subjects`).
     """
     return [
-        {"apiGroup": RBAC, "kind": subject.kind, "name": subject.name}
+        subject_manifest(subject.kind, subject.name)
         for subject in subjects
         if _is_acceptable(subject)
     ]
@@ -237,21 +224,16 @@ def _role(
 ) -> Manifest | None:
     if not rules:
         return None
-    return {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": "ClusterRole",
-        "metadata": _metadata(
-            projected_name(level, role.name) + suffix, _owner(gvr, kind, role.name, role.uid)
-        ),
-        "rules": rules_to_json(rules),
-    }
+    owner = owner_reference(gvr, kind, role.name, role.uid)
+    meta = _metadata(projected_name(level, role.name) + suffix, owner)
+    return TYPES[Level.CLUSTER].role(meta, rules_to_json(rules))
 
 
 def _metadata(name: str, owner: Manifest) -> Manifest:
     return {"name": name, "labels": dict(LABELS), "ownerReferences": [owner]}
 
 
-def _owner(gvr: GVR, kind: str, name: str, uid: str) -> Manifest:
+def owner_reference(gvr: GVR, kind: str, name: str, uid: str) -> Manifest:
     return {
         "apiVersion": gvr.group_version,
         "kind": kind,
@@ -259,7 +241,3 @@ def _owner(gvr: GVR, kind: str, name: str, uid: str) -> Manifest:
         "uid": uid,
         "controller": True,
     }
-
-
-def _role_ref(name: str) -> Manifest:
-    return {"apiGroup": RBAC, "kind": "ClusterRole", "name": name}

@@ -38,6 +38,11 @@ _VERBS: dict[str, str | Promise] = {
 }
 
 
+def is_usual_verb(verb: str) -> bool:
+    """Return True for the verbs that Kubernetes defines. Rules may contain other verbs."""
+    return verb == ALL or verb in _VERBS
+
+
 def describe_rule(rule: Rule) -> str:
     if rule.non_resource_urls:
         words = {"verbs": _verbs(rule.verbs), "paths": _joined(rule.non_resource_urls)}

@@ -16,8 +16,9 @@ from typing import NamedTuple
 from console.kube.gvr import Key
 from rbac.rules import AccessQuestion, Rule, Rules, any_allows, any_allows_all
 
-#: Number of cached decisions per subject. A page makes about a hundred.
-MAX_CACHED_DECISIONS = 5_000
+#: Number of cached decisions per subject, and the maximum length of the object's name. A page makes
+#: about a hundred decisions. Longer names come only from addresses and don't exist in a cluster.
+MAX_CACHED_DECISIONS, MAX_CACHED_NAME = 5_000, 253
 
 
 class RoleRef(NamedTuple):
@@ -64,12 +65,14 @@ class SubjectRights:
     def allows(self, asked: AccessQuestion) -> bool:
         found = self.answers.get(asked)
         if found is None:
-            if len(self.answers) >= MAX_CACHED_DECISIONS:
-                self.answers = {}
-            found = self.answers[asked] = any_allows(self._everywhere, asked) or any(
+            found = any_allows(self._everywhere, asked) or any(
                 asked.namespace in spaces and any_allows(rules, asked)
                 for rules, spaces in self._inside
             )
+            if len(self.answers) >= MAX_CACHED_DECISIONS:
+                self.answers = {}
+            if max(len(asked.namespace), len(asked.name)) <= MAX_CACHED_NAME:
+                self.answers[asked] = found
         return found
 
     def allows_path(self, verb: str, path: str) -> bool:

@@ -7,7 +7,6 @@ so that it stays empty until its quota exists. A binding counts only in its own 
 role of the same workspace.
 """
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -31,6 +30,7 @@ from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from rbac.apply import run_concurrently
 from rbac.event_recorder import WARNING
+from rbac.levels import subjects_of
 from rbac.names import WORKSPACE_ROLE, WORKSPACE_SUFFIX, projected_name, source_of
 from rbac.projection import (
     bind_workspace_role,
@@ -61,8 +61,8 @@ class WorkspaceProjector(Projector):
         bindings = self._stores[WORKSPACE_ROLE_BINDINGS]
         self._bindings = Index(bindings, lambda entry: (entry.projection.role,))
         self._by_user = Index(bindings, lambda entry: entry.projection.users)
-        self._roles = Index(self._stores[WORKSPACE_ROLES], _workspace_of)
-        self._projects = Index(self._stores[NAMESPACES], _workspace_of)
+        self._roles = Index(self._stores[WORKSPACE_ROLES], workspaces_of)
+        self._projects = Index(self._stores[NAMESPACES], workspaces_of)
         self._ours = Index(self._stores[ROLE_BINDINGS], _places_of)
         # The role of each binding when it was last seen. If the binding's role changes, the old
         # role must be reconciled.
@@ -173,15 +173,12 @@ class WorkspaceProjector(Projector):
 
     def _contains_project(self, role: Role, project: Namespace) -> bool:
         """Return True if the project belongs to the role's workspace and is fully prepared."""
-        name = role.workspace
-        entry: Entry[Workspace] | None = self._find(WORKSPACES, name)
+        entry: Entry[Workspace] | None = self._find(WORKSPACES, role.workspace)
         return (
             entry is not None
             and project.name not in SYSTEM_NAMESPACES
             and not project.preparing
-            and project.workspace == name
-            and project.owner == f"Workspace/{name}"
-            and project.owner_uid == entry.projection.uid
+            and belongs_to(project, entry.projection)
         )
 
     async def _report(self, entry: Entry[Binding]) -> None:
@@ -202,17 +199,20 @@ def _counts(binding: Binding, role: Role) -> bool:
     )
 
 
-def _subjects(binding: Binding) -> Iterator[Subject]:
-    for kind, names in (
-        ("User", binding.users),
-        ("Group", binding.groups),
-        ("ServiceAccount", binding.service_accounts),
-    ):
-        for name in names:
-            yield Subject(kind, name)
+def _subjects(binding: Binding) -> list[Subject]:
+    return [Subject(*one.split(" ", 1)) for one in subjects_of(binding)]
 
 
-def _workspace_of(entry: Entry[Any]) -> tuple[str, ...]:
+def belongs_to(project: Namespace, workspace: Workspace) -> bool:
+    """Return True if the project's label and its owner both name the workspace."""
+    return (
+        project.workspace == workspace.name
+        and project.owning_workspace == workspace.name
+        and project.owner_uid == workspace.uid
+    )
+
+
+def workspaces_of(entry: Entry[Any]) -> tuple[str, ...]:
     workspace: str = entry.projection.workspace
     return (workspace,) if workspace else ()
 

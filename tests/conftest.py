@@ -14,11 +14,16 @@ from django.test.signals import root_urlconf_changed
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.depth import DEEP, SEED, choice, some
+from tests.support.depth import DEEP, SEED, choice, some
 
 pytest_plugins = [
-    *("tests.connections", "tests.controlplane.plugin", "tests.mergepatches", "tests.programs"),
-    "tests.timelimit",
+    *(
+        "tests.support.connections",
+        "tests.controlplane.plugin",
+        "tests.support.mergepatches",
+        "tests.support.programs",
+    ),
+    "tests.support.timelimit",
 ]
 
 # The gate tries the same examples in every run. A property sets its own number where these are too
@@ -42,10 +47,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "deep: what only `make test-deep` does")
     config.addinivalue_line(
         "markers",
-        "programs: starts others: a cluster, a database server, a browser; see tests/programs.py",
+        "programs: starts others: a cluster, a database server, a browser; see tests/support/programs.py",
     )
     config.addinivalue_line(
-        "markers", "alike: the same code whatever the parameters are; the gate tries some of them"
+        "markers", "also_old: a contract test that the gate runs on an old control plane, too"
+    )
+    config.addinivalue_line(
+        "markers", "newer_kubernetes: a contract test of a feature that the old one lacks"
+    )
+    config.addinivalue_line(
+        "markers", "sampled: all parameters run the same code; the gate runs a sample of them"
     )
 
 
@@ -56,7 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
 _TOGETHER = (
     (
         *("tests/contract/", "tests/controlplane/", "tests/kube/test_runtime"),
-        *("tests/kube/test_usage", "tests/ui/relations/test_on_a_cluster"),
+        *("tests/kube/test_usage", "tests/ui/details/relations/test_on_a_cluster"),
     ),
     ("tests/browser/looks/",),
     ("tests/accounts/oauth/",),
@@ -69,18 +80,21 @@ _TOGETHER = (
     (
         *("tests/node/", "tests/logs/test_on_a_node", "tests/logs/test_faults"),
         *("tests/proxying/test_on_a_node", "tests/terminals/test_on_a_node"),
+        "tests/files/test_on_a_node",
+        "tests/gateway/test_kubectl",
     ),
+    ("tests/gateway/",),
     ("tests/accounts/test_on_a_cluster", "tests/accounts/test_protection_on_a_cluster"),
     ("tests/chaos/",),
     ("tests/rbac/test_agreement", "tests/rbac/test_differential"),
 )
-#: Number of parameter sets of a test marked `alike` that the gate runs.
+#: Number of parameter sets of a test marked `sampled` that the gate runs.
 SOME = 8
 _FIRST = (*_TOGETHER, ("tests/leaks/",), ("tests/hostile/",), ("tests/accounts/hostile/",))
 
 
 #: Session fixtures whose programs use CPU time even when idle.
-_SHARED = ("control_plane", "real_node")
+_SHARED = ("control_plane", "old_control_plane", "real_node")
 
 
 def _group(nodeid: str) -> str:
@@ -89,16 +103,23 @@ def _group(nodeid: str) -> str:
     return next((ones[0] for ones in _TOGETHER if file.startswith(ones)), file)
 
 
+def _cluster_of(nodeid: str) -> str:
+    """Return the first parameter of a contract test, which is the cluster, or ""."""
+    if not nodeid.startswith("tests/contract/") or "[" not in nodeid:
+        return ""
+    return nodeid.partition("[")[2].rstrip("]").partition("-")[0]
+
+
 class _ByFolder(LoadScopeScheduling):
     """Schedule the tests of a group on one worker, in order.
 
-    Tests that run on both clusters form two groups, because each cluster has its own fixtures.
+    Contract tests form one group per cluster, because each cluster has its own fixtures.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         group = _group(nodeid)
-        embedded = group == "tests/contract/" and "[embedded" in nodeid
-        return f"{group} embedded" if embedded else group
+        found = _cluster_of(nodeid)
+        return f"{group} {found}" if found in ("embedded", "old") else group
 
 
 @pytest.hookimpl(wrapper=True)
@@ -144,25 +165,29 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _leave_out(config, items, _on_old(items))
     if not DEEP:
-        left_out = {item for item in items if item.get_closest_marker("deep")}
-        left_out |= _like_others(items) | _on_both(items)
-        config.hook.pytest_deselected(items=[*left_out])
-        items[:] = [item for item in items if item not in left_out]
+        deep = {item for item in items if item.get_closest_marker("deep")}
+        _leave_out(config, items, deep | _like_others(items) | _on_both(items))
     items.sort(key=_place)
 
 
+def _leave_out(config: pytest.Config, items: list[pytest.Item], ones: set[pytest.Item]) -> None:
+    config.hook.pytest_deselected(items=[*ones])
+    items[:] = [item for item in items if item not in ones]
+
+
 def _like_others(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Return the parameter sets of tests marked `alike` to deselect, chosen by a hash of their
+    """Return the parameter sets of tests marked `sampled` to deselect, chosen by a hash of their
     names.
     """
-    alike: dict[str, dict[str, pytest.Item]] = defaultdict(dict)
+    sampled: dict[str, dict[str, pytest.Item]] = defaultdict(dict)
     for item in items:
-        if item.get_closest_marker("alike"):
-            alike[item.nodeid.partition("[")[0]][item.nodeid] = item
+        if item.get_closest_marker("sampled"):
+            sampled[item.nodeid.partition("[")[0]][item.nodeid] = item
     return {
         item
-        for test, ones in alike.items()
+        for test, ones in sampled.items()
         for name, item in ones.items()
         if name not in some(test, ones, SOME)
     }
@@ -180,6 +205,26 @@ def _on_both(items: list[pytest.Item]) -> set[pytest.Item]:
         if isinstance(item, pytest.Function) and {"runtime", "_runtime"} & {*item.fixturenames}
         if choice(item.nodeid, (False, True, True, True, True, True))
     }
+
+
+#: Fixtures of contract tests that render pages.
+_CONSOLE = {"runtime", "_runtime", "_console"}
+
+
+def _on_old(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the contract tests that do not run on an old control plane.
+
+    The gate runs those marked `also_old`. A deep run runs all tests that render pages, except for
+    those marked `newer_kubernetes`.
+    """
+
+    def runs(item: pytest.Item) -> bool:
+        if item.get_closest_marker("also_old") is not None:
+            return True
+        renders = isinstance(item, pytest.Function) and _CONSOLE & {*item.fixturenames}
+        return bool(DEEP and renders and item.get_closest_marker("newer_kubernetes") is None)
+
+    return {item for item in items if _cluster_of(item.nodeid) == "old" and not runs(item)}
 
 
 def _place(item: pytest.Item) -> int:

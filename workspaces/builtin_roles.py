@@ -6,9 +6,9 @@ Their rules are used if the cluster has no RoleBases (`workspaces.role_bases`).
 from collections.abc import Mapping
 
 from console.kube.apply import Manifest
-from console.kube.gvr import WORKSPACE_ROLES
-from rbac.projection import IAM, RBAC, READS, TENANT
-from workspaces.names import MANAGED, workspace_metadata
+from rbac.levels import TYPES, Level
+from rbac.projection import IAM, LABELS, READS, TENANT
+from workspaces.names import workspace_metadata
 
 ADMIN, VIEWER, REGULAR, SELF_PROVISIONER = "admin", "viewer", "regular", "self-provisioner"
 OPERATOR = "operator"
@@ -72,12 +72,9 @@ def workspace_roles(
 ) -> dict[str, Manifest]:
     """Return the manifests of the workspace's built-in roles by name."""
     return {
-        (name := workspace_role_name(workspace, role)): {
-            "apiVersion": WORKSPACE_ROLES.group_version,
-            "kind": "WorkspaceRole",
-            "metadata": workspace_metadata(name, workspace, uid, **MANAGED),
-            "rules": rules,
-        }
+        (name := workspace_role_name(workspace, role)): TYPES[Level.WORKSPACE].role(
+            workspace_metadata(name, workspace, uid, **LABELS), rules
+        )
         for role, rules in says.items()
     }
 
@@ -85,11 +82,8 @@ def workspace_roles(
 def project_roles(namespace: str, says: RoleRules = PROJECT_RULES) -> dict[str, Manifest]:
     """Return the manifests of the project's built-in roles by name."""
     return {
-        role: {
-            "apiVersion": f"{RBAC}/v1",
-            "kind": "Role",
-            "metadata": {"name": role, "namespace": namespace, "labels": MANAGED},
-            "rules": rules,
-        }
+        role: TYPES[Level.PROJECT].role(
+            {"name": role, "namespace": namespace, "labels": LABELS}, rules
+        )
         for role, rules in says.items()
     }

@@ -14,7 +14,7 @@ from console.kube.gvr import (
 from console.kube.projections.webhooks import WebhookConfiguration
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
-from workspaces.controllers.kubesphere_lease import NAME, NAMESPACE, KubeSphereDetector
+from workspaces.controllers.kubesphere_locks import NAME, NAMESPACE, KubeSphereDetector
 
 _WEBHOOKS = (VALIDATING_WEBHOOK_CONFIGURATIONS, MUTATING_WEBHOOK_CONFIGURATIONS)
 #: Timeout in seconds for loading the lists.
@@ -24,9 +24,11 @@ _SYNC = 60.0
 async def kubesphere_findings(runtime: Runtime) -> list[str]:
     """Return one sentence per finding, with a recommended action. Raise `ApiError`."""
     found = []
-    if await KubeSphereDetector(runtime.console, runtime.clock).is_renewing_lease():
+    lock = await KubeSphereDetector(runtime.console, runtime.clock).find_renewed_lock()
+    if lock is not None:
         found.append(
-            f"KubeSphere's controllers are running in this cluster (lease {NAMESPACE}/{NAME}) and manage "
+            f"KubeSphere's controllers are running in this cluster (they renew the lock {lock.resource}/"
+            f"{NAME} in {NAMESPACE}) and manage "
             "the workspaces and their roles. To let the console manage them, scale the deployment "
             "ks-controller-manager to 0"
         )

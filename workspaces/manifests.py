@@ -3,7 +3,7 @@
 from typing import Any
 
 from console.kube.apply import Manifest
-from console.kube.gvr import WORKSPACE_ROLE_BINDINGS, WORKSPACES
+from console.kube.gvr import WORKSPACES
 from console.kube.projections.namespace import WORKSPACE_LABEL, Namespace
 from console.kube.projections.roles import (
     ALIAS_ANNOTATION,
@@ -11,10 +11,11 @@ from console.kube.projections.roles import (
     DESCRIPTION_ANNOTATION,
 )
 from console.kube.projections.tenancy import USER_LABEL
+from rbac.levels import TYPES, Level, subject_manifest
 from rbac.names import member_name
-from rbac.projection import IAM, RBAC
+from rbac.projection import LABELS
 from workspaces.builtin_roles import ADMIN, workspace_role_name
-from workspaces.names import ISOLATION, MANAGED, owner_of, workspace_metadata
+from workspaces.names import ISOLATION, owner_of, workspace_metadata
 
 _FOR_PEOPLE = (ALIAS_ANNOTATION, DESCRIPTION_ANNOTATION, CREATOR_ANNOTATION)
 #: Defaults for containers without resource requests and limits, as in KubeSphere's console. With a
@@ -37,7 +38,7 @@ def workspace_from_template(template: dict[str, Any]) -> Manifest:
         "kind": "Workspace",
         "metadata": {
             "name": meta["name"],
-            "labels": {**labels, **MANAGED},
+            "labels": {**labels, **LABELS},
             "annotations": {name: notes[name] for name in _FOR_PEOPLE if name in notes},
         },
         "spec": spec,
@@ -46,15 +47,10 @@ def workspace_from_template(template: dict[str, Any]) -> Manifest:
 
 def workspace_member(workspace: str, uid: str, role: str, user: str, *, name: str = "") -> Manifest:
     """Return a user's WorkspaceRoleBinding. `role` is the full name of the WorkspaceRole."""
-    return {
-        "apiVersion": WORKSPACE_ROLE_BINDINGS.group_version,
-        "kind": "WorkspaceRoleBinding",
-        "metadata": workspace_metadata(
-            name or member_name(workspace, user), workspace, uid, **{USER_LABEL: user}
-        ),
-        "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": role},
-        "subjects": [user_subject(user)],
-    }
+    meta = workspace_metadata(
+        name or member_name(workspace, user), workspace, uid, **{USER_LABEL: user}
+    )
+    return TYPES[Level.WORKSPACE].binding(meta, role, [subject_manifest("User", user)])
 
 
 def manager_name(workspace: str) -> str:
@@ -64,21 +60,9 @@ def manager_name(workspace: str) -> str:
 
 def project_member(namespace: str, role: str, user: str) -> Manifest:
     """Return the RoleBinding of a user to one of a project's Roles."""
-    return {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": "RoleBinding",
-        "metadata": {
-            "name": f"{user}-{role}",
-            "namespace": namespace,
-            "labels": {**MANAGED, USER_LABEL: user},
-        },
-        "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": role},
-        "subjects": [user_subject(user)],
-    }
-
-
-def user_subject(user: str) -> Manifest:
-    return {"apiGroup": RBAC, "kind": "User", "name": user}
+    labels = {**LABELS, USER_LABEL: user}
+    meta = {"name": f"{user}-{role}", "namespace": namespace, "labels": labels}
+    return TYPES[Level.PROJECT].binding(meta, role, [subject_manifest("User", user)])
 
 
 def limit_range(namespace: str) -> Manifest:
@@ -103,7 +87,7 @@ def isolation(project: Namespace, uid: str, *, by_itself: bool) -> Manifest:
         "metadata": {
             "name": ISOLATION,
             "namespace": project.name,
-            "labels": MANAGED,
+            "labels": LABELS,
             "ownerReferences": [owner_of(project.workspace, uid)],
         },
         "spec": {

@@ -1,8 +1,10 @@
 """Names and labels of workspace objects: KubeSphere's, and some that only the console uses."""
 
 from console.kube.apply import Manifest
+from console.kube.group_kind import group_of
 from console.kube.gvr import WORKSPACES
 from console.kube.projections.namespace import WORKSPACE_LABEL
+from rbac.projection import owner_reference
 
 NAMESPACE_LABEL = "kubesphere.io/namespace"
 #: Finalizer on a template whose projects are kept when the workspace is deleted.
@@ -13,26 +15,21 @@ OLD_FINALIZERS = frozenset(
     {"finalizers.tenant.kubesphere.io", "finalizers.kubesphere.io/namespaces"}
 )
 
-#: The workspace that always exists. The cluster's system namespaces have its label but no other
-#: properties of a project.
-SYSTEM_WORKSPACE = "system-workspace"
 #: Names and labels of the objects in projects that the console reconciles
 #: (manifests/admission.yaml).
 SHARE = "quarterdeck-workspace"
 ISOLATION = "quarterdeck-isolation"
 
-MANAGED = {"app.kubernetes.io/managed-by": "quarterdeck"}
-
 
 def owner_of(workspace: str, uid: str) -> Manifest:
     """Return the owner reference to a Workspace."""
-    return {
-        "apiVersion": WORKSPACES.group_version,
-        "kind": "Workspace",
-        "name": workspace,
-        "uid": uid,
-        "controller": True,
-    }
+    return owner_reference(WORKSPACES, "Workspace", workspace, uid)
+
+
+def is_workspace(owner: Manifest) -> bool:
+    """Return True if an owner reference refers to a Workspace."""
+    group = group_of(owner.get("apiVersion") or "")
+    return (group, owner.get("kind")) == (WORKSPACES.group, "Workspace")
 
 
 def workspace_metadata(name: str, workspace: str, uid: str, **labels: str) -> Manifest:

@@ -10,14 +10,13 @@ from console.kube.host_runtime import get_runtime
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL, Namespace
 from console.kube.projections.tenancy import WorkspaceQuota
-from console.kube.quantity import parse_quantity
+from console.kube.quantity import Amounts, lowest, parse_amounts, parse_quantity
 from console.kube.store import Entry
 from console.ui.core.clusters import clusters
 from console.ui.core.kind_names import amount_text, resource_label
 from console.ui.core.text import escape_invisible
 from console.ui.usage.gauges import usage_severity
 from workspaces.names import SHARE
-from workspaces.quantities import Amounts, lowest, parse_amounts
 
 #: Resources in the quota forms: KubeSphere's keys in its order.
 RESOURCES = (

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from console.kube.quantity import Amounts, parse_amounts
 from workspaces.names import SHARE
-from workspaces.quantities import Amounts, parse_amounts
-from workspaces.quota_allocation import ZERO, RefusedNeed
+from workspaces.quota_allocation import ZERO, RefusedNeed, quantity_text
 
 #: Reasons of the events: from Kubernetes' controllers, and from the console.
 FAILED_CREATE, QUOTA_EXCEEDED = "FailedCreate", "QuotaExceeded"
@@ -60,6 +60,20 @@ def quota_error_part(message: str) -> str:
     """
     match = _WORDS.search(message)
     return match[0] if match else ""
+
+
+def need_text(requested: Amounts, used: Amounts, limited: Amounts) -> str:
+    """Return the part of a message that kube-apiserver would write if these requested amounts
+    exceeded the share (see `quota_error_part`).
+    """
+    parts = [
+        ",".join(
+            f"{resource}={quantity_text(resource, amounts.get(resource, ZERO))}"
+            for resource in sorted(requested)
+        )
+        for amounts in (requested, used, limited)
+    ]
+    return f"exceeded quota: {SHARE}, requested: {parts[0]}, used: {parts[1]}, limited: {parts[2]}"
 
 
 def amounts_in(message: str) -> tuple[Amounts, Amounts]:

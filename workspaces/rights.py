@@ -11,9 +11,7 @@ Guarantees:
 - Users cannot grant permissions that they don't have (`holds`).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 from console.kube.gvr import (
@@ -31,8 +29,9 @@ from console.kube.projections.roles import Binding, Role
 from console.kube.store import Entry
 from console.ui.core.access import Access
 from console.ui.core.permissions import Denied
+from rbac.escalation_check import covers
 from rbac.process_clusters import get_role_levels
-from rbac.projection import IAM, TENANT
+from rbac.projection import IAM, TENANT, resource_rules
 from rbac.rules import AccessQuestion, Rule, Rules, any_allows, parse_rules
 
 #: Resource names of the operations in rules, as in KubeSphere's role templates.
@@ -40,6 +39,8 @@ MEMBERS = GVR(IAM, "v1alpha2", "workspacemembers")
 DEPARTMENTS = GVR(IAM, "v1alpha2", "groups")
 PROJECTS = GVR("", "v1", "namespaces")
 WORKSPACE = GVR(TENANT, "v1alpha1", "workspaces")
+#: Saved templates. The role templates for app templates include them.
+TEMPLATES = GVR("application.kubesphere.io", "v1alpha1", "helmapplications")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,6 @@ class WorkspaceRights:
     rules: Rules
     platform: bool
     own: Rules = ()
-
-    @property
-    def has_workspace_role(self) -> bool:
-        return bool(self.own)
 
     def is_allowed(self, verb: str, about: GVR) -> bool:
         return self.platform or any_allows(
@@ -76,12 +73,10 @@ class WorkspaceRights:
             raise Denied(verb, about)
 
     def holds(self, rules: Rules) -> bool:
-        """Return True if the viewer has every permission in these rules."""
-        return self.platform or all(
-            any(_covers(mine, one) for mine in self.rules)
-            for rule in rules
-            for one in _single(rule)
-        )
+        """Return True if the viewer has every permission in these rules. Non-resource URLs have no
+        effect in a workspace.
+        """
+        return self.platform or covers(self.rules, resource_rules(rules))
 
 
 def may_see_quota(access: Access, workspace: str) -> bool:
@@ -89,9 +84,8 @@ def may_see_quota(access: Access, workspace: str) -> bool:
     workspace, because they share the quota, and users who may read the quota object. Permission
     to view the workspace is not sufficient.
     """
-    return workspace_rights(access, workspace).has_workspace_role or access.can(
-        "get", WORKSPACE_QUOTAS, name=workspace
-    )
+    has_role = bool(workspace_rights(access, workspace).own)
+    return has_role or access.can("get", WORKSPACE_QUOTAS, name=workspace)
 
 
 def workspace_rights(access: Access, workspace: str) -> WorkspaceRights:
@@ -142,17 +136,3 @@ def _rules_of(access: Access, workspace: str) -> Rules:
         if named and binding.deleted is None and binding.role_kind in ("WorkspaceRole", ""):
             found += rules_of_role(workspace, binding.role) or ()
     return tuple(found)
-
-
-def _single(rule: Rule) -> Iterator[Rule]:
-    """Split a rule into one rule for each verb, group, resource and name."""
-    for verb, group, resource in product(rule.verbs, rule.api_groups, rule.resources):
-        for name in rule.resource_names or ("",):
-            yield Rule((verb,), (group,), (resource,), (name,) if name else ())
-
-
-def _covers(mine: Rule, one: Rule) -> bool:
-    resource, _slash, subresource = one.resources[0].partition("/")
-    named = not mine.resource_names or set(one.resource_names) <= set(mine.resource_names)
-    wide = not (mine.resource_names and not one.resource_names)
-    return named and wide and mine.matches(one.verbs[0], one.api_groups[0], resource, subresource)

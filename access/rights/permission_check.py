@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from console.kube.gvr import GVR
+from console.kube.names import is_dns_label
 from console.ui.core.kind import Scope
 from console.ui.core.registry import kinds
 from rbac.rules import AccessQuestion
@@ -21,7 +22,7 @@ _RESOURCE = re.compile(r"[a-z0-9*]([-a-z0-9.*]*[a-z0-9*])?(/[a-z0-9*]+)?")
 @dataclass(frozen=True, slots=True)
 class PermissionCheck:
     """A permission check as entered. `question` is None if the form is empty or invalid; `problem`
-    is the error message.
+    is the error message. `known` is True if the console has pages for the resource.
     """
 
     verb: str = "get"
@@ -30,6 +31,7 @@ class PermissionCheck:
     name: str = ""
     question: AccessQuestion | None = None
     problem: str = ""
+    known: bool = False
 
 
 def read_question(given: QueryDict) -> PermissionCheck:
@@ -45,13 +47,12 @@ def read_question(given: QueryDict) -> PermissionCheck:
         return asked
     problem = _problem(asked)
     if problem:
-        return PermissionCheck(asked.verb, resource, namespace, name, problem=problem)
+        return replace(asked, problem=problem)
     qualified, _slash, subresource = resource.partition("/")
     group, plural, namespaced = _type_of(qualified)
-    if namespaced is False:
-        namespace = ""
-    question = AccessQuestion(asked.verb, group, plural, subresource, namespace, name)
-    return PermissionCheck(asked.verb, resource, namespace, name, question)
+    where = "" if namespaced is False else namespace
+    question = AccessQuestion(asked.verb, group, plural, subresource, where, name)
+    return replace(asked, question=question, known=namespaced is not None)
 
 
 def known_resources() -> Iterator[str]:
@@ -78,6 +79,8 @@ def _problem(asked: PermissionCheck) -> str:
         return _("Enter a valid verb, such as get, list or delete.")
     if not _RESOURCE.fullmatch(asked.resource):
         return _("Enter a valid resource, such as pods, deployments.apps or pods/log.")
+    if asked.namespace and not is_dns_label(asked.namespace):
+        return _("Enter a valid project name, or leave the field empty.")
     if max(len(asked.namespace), len(asked.name)) > MAX_TEXT:
         return _("Names can have at most %(max)s characters.") % {"max": MAX_TEXT}
     return ""

@@ -7,14 +7,20 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.functional import Promise
-from django.utils.translation import gettext as _
 
 from access.rights.permission_check import VERBS, PermissionCheck, known_resources, read_question
+from access.rights.rows import (
+    AssignedRoleRow,
+    grant_row,
+    question_text,
+    through,
+)
+from access.rights.who_may import missing_permission
 from access.roles.listing import TITLES
-from access.roles.lookup import is_allowed, visible_role_url
+from access.roles.lookup import visible_role_url
 from accounts.admin.views import require, user_not_found
 from accounts.impersonation.state import may_view
+from accounts.users.assigned_roles import can_view_binding, visible_grants, visible_held_roles
 from accounts.users.directory import users
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS, Key
 from console.kube.host_runtime import get_runtime
@@ -27,33 +33,12 @@ from console.ui.navigation.projects import visible_namespaces
 from console.views.guard import access_of
 from console.views.page import page
 from rbac.explanation import Explanation
-from rbac.levels import TYPES, Level, RoleScope
 from rbac.memberships import identity_of
-from rbac.names import GLOBAL_BINDING, GLOBAL_ROLE, WORKSPACE_ROLE, source_of
-from rbac.process_clusters import get_authorizer, get_role_levels
-from rbac.rule_descriptions import describe_resource, describe_rules
-from rbac.subject_rights import Grant
+from rbac.process_clusters import get_authorizer
+from rbac.rule_descriptions import describe_rules
 
 #: Maximum number of rows. A user may have a role in thousands of projects.
 MOST = 200
-
-
-@dataclass(frozen=True, slots=True)
-class AssignedRoleRow:
-    """A role of the user.
-
-    - `url`: the role's page, or "" if the viewer may not see it
-    - `where`: workspace or project, or "" for the whole level
-    - `through`: the group that has the role, or "" if the user is bound directly
-    """
-
-    level: str | Promise
-    role: str
-    url: str
-    where: str
-    through: str
-    binding: str
-    means: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +95,7 @@ async def _page(request: ConsoleRequest, identity: Identity, *, is_self: bool) -
         "verbs": VERBS,
         "resources": list(known_resources()),
         "namespaces": visible_namespaces(access),
+        "shows_who_may": missing_permission(access) is None,
         "account_url": reverse("accounts:administration:show", args=(identity.name,))
         if not is_self
         else "",
@@ -123,66 +109,18 @@ def _links(access: Access, identity: Identity, is_self: bool) -> Iterator[Assign
     """Yield the user's roles, KubeSphere roles first. Native bindings that the controllers created
     from them are left out.
     """
-    levels = get_role_levels()
-    for held in levels.roles_of(identity, acting=False):
-        bindings = TYPES[held.place.level].bindings
-        if is_self or is_allowed(access, "list", bindings, held.place):
-            yield AssignedRoleRow(
-                TITLES[held.place.level],
-                held.role,
-                visible_role_url(access, held.place, held.role),
-                held.place.workspace,
-                _through(held.subject),
-                held.binding,
-                tuple(describe_rules(held.rules)),
-            )
-    for grant in get_authorizer().grants(identity, acting=False):
-        if source_of(grant.binding) is None and _can_view_binding(access, grant, is_self):
-            yield _link_of(access, grant)
-
-
-def _link_of(access: Access, grant: Grant) -> AssignedRoleRow:
-    kind, namespace, name = grant.role
-    place = (
-        RoleScope(Level.CLUSTER)
-        if kind == "ClusterRole"
-        else RoleScope(Level.PROJECT, "", namespace)
-    )
-    level = place.level
-    source = source_of(grant.binding)
-    if source is not None and source.level in _SOURCES:
-        level = _SOURCES[source.level]
-        source_role = source_of(name)
-        name = source_role.name if source_role is not None else name
-        place = RoleScope(level) if source_role is not None else place
-    return AssignedRoleRow(
-        TITLES[level],
-        name,
-        visible_role_url(access, place, name),
-        grant.namespace,
-        _through(grant.subject),
-        grant.binding,
-        tuple(describe_rules(grant.rules)),
-    )
-
-
-_SOURCES = {
-    GLOBAL_BINDING: Level.GLOBAL,
-    GLOBAL_ROLE: Level.GLOBAL,
-    WORKSPACE_ROLE: Level.WORKSPACE,
-}
-
-
-def _through(subject: str) -> str:
-    kind, _space, name = subject.partition(" ")
-    return escape_invisible(name) if kind == "Group" else ""
-
-
-def _can_view_binding(access: Access, grant: Grant, is_self: bool) -> bool:
-    if is_self:
-        return True
-    bindings = ROLE_BINDINGS if grant.namespace else CLUSTER_ROLE_BINDINGS
-    return access.can("list", bindings, namespace=grant.namespace)
+    for held in visible_held_roles(access, identity, is_self=is_self):
+        yield AssignedRoleRow(
+            TITLES[held.place.level],
+            held.role,
+            visible_role_url(access, held.place, held.role),
+            held.place.workspace,
+            through(held.subject),
+            held.binding,
+            tuple(describe_rules(held.rules)),
+        )
+    for grant in visible_grants(access, identity, is_self=is_self):
+        yield grant_row(access, grant)
 
 
 def _answer(
@@ -193,17 +131,19 @@ def _answer(
     # The details shown depend on the viewer's permissions, not on those of the user.
     found = get_authorizer().explain(identity, asked.question)
     if found.allowed:
-        chain = [one for one in found.because if _can_view_binding(access, one, is_self)]
+        chain = [one for one in found.because if is_self or can_view_binding(access, one)]
         return CheckResult(
-            _text(found),
+            question_text(found.asked),
             yes=True,
-            chain=tuple(_link_of(access, one) for one in chain),
+            chain=tuple(grant_row(access, one) for one in chain),
             beyond_sight=len(chain) < len(found.because),
         )
     reader = get_authorizer().explain(access.identity, asked.question)
     known = reader.granters if not reader.allowed else _granters(access, found)
     return CheckResult(
-        _text(found), yes=False, granters=tuple(who.partition(" ")[2] for who in known)
+        question_text(found.asked),
+        yes=False,
+        granters=tuple(who.partition(" ")[2] for who in known),
     )
 
 
@@ -216,16 +156,3 @@ def _granters(access: Access, found: Explanation) -> tuple[str, ...]:
     if not access.can("list", bindings, namespace=asked.namespace):
         return ()
     return get_authorizer().granters(asked)
-
-
-def _text(found: Explanation) -> str:
-    """Describe the permission check in words."""
-    asked = found.asked
-    resource = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
-    thing = describe_resource(asked.group, resource)
-    if asked.name:
-        thing = f"{thing} {escape_invisible(asked.name)}"
-    words = {"verb": asked.verb, "thing": thing, "project": escape_invisible(asked.namespace)}
-    if asked.namespace:
-        return _("%(verb)s %(thing)s in project %(project)s") % words
-    return _("%(verb)s %(thing)s in the whole cluster") % words

@@ -20,8 +20,9 @@ from access.roles.lookup import (
     find_role,
     is_allowed,
     level_of,
-    list_url,
     new_url,
+    role_crumbs,
+    role_url,
     visible_holders,
     visible_role_url,
 )
@@ -138,7 +139,10 @@ def role_view(
 
 @role_view("GET", follows=LivePage(_types, _look, _look), menu=ROLES_ENTRY)
 async def role(request: ConsoleRequest, found: ScopedRole) -> HttpResponse:
-    return await role_page(request, found)
+    """GET shows the role. `subject` fills in the form that grants the role to a user."""
+    subject = escape_invisible(request.GET.get("subject", ""))
+    given = {"kind": "User", "subject": subject} if subject else None
+    return await role_page(request, found, given=given)
 
 
 async def role_page(
@@ -181,7 +185,7 @@ async def role_page(
         "subjects": [("User", SUBJECTS["User"]), ("Group", SUBJECTS["Group"])],
         "given": given or {},
         "buttons": _buttons(access, found, origin),
-        "up_url": list_url(found.place),
+        "crumbs": role_crumbs(access, found.place),
         "error": error,
         "undo": undo,
         "etag": etag,
@@ -284,7 +288,7 @@ def _buttons(access: Access, found: ScopedRole, origin: Origin) -> list[tuple[st
     gvr, place = TYPES[found.place.level].roles, found.place
     buttons = []
     if origin is Origin.OWN and is_allowed(access, "update", gvr, place, found.name):
-        buttons.append((_("Edit role"), found.act_url("edit")))
+        buttons.append((_("Edit role"), role_url(place, found.name, "edit")))
     if is_allowed(access, "create", gvr, place) and origin is not Origin.PROJECTED:
         buttons.append((_("Copy role"), new_url(place, found.name)))
     if origin is Origin.OWN and is_allowed(access, "delete", gvr, place, found.name):

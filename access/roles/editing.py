@@ -24,6 +24,7 @@ from access.roles.lookup import (
     is_allowed,
     level_of,
     list_url,
+    role_crumbs,
     role_url,
 )
 from access.roles.tree import permission_tree, titles
@@ -154,17 +155,13 @@ async def _create(request: ConsoleRequest, place: RoleScope, form: RoleForm) -> 
     """
     types, creator = TYPES[place.level], access_of(request).identity.name
     name = form.cleaned_data["name"]
-    body: Manifest = {
-        "apiVersion": types.roles.group_version,
-        "kind": types.role_kind,
-        "metadata": {
-            "name": name,
-            **({"namespace": place.namespace} if place.namespace else {}),
-            "labels": {WORKSPACE_LABEL: place.workspace} if place.workspace else {},
-            "annotations": {**_annotations(form), CREATOR_ANNOTATION: creator},
-        },
-        "rules": rules_to_json(form.rules),
+    meta = {
+        "name": name,
+        **({"namespace": place.namespace} if place.namespace else {}),
+        "labels": {WORKSPACE_LABEL: place.workspace} if place.workspace else {},
+        "annotations": {**_annotations(form), CREATOR_ANNOTATION: creator},
     }
+    body = types.role(meta, rules_to_json(form.rules))
     offer = UndoOffer(_("created role %(name)s") % {"name": name}, place, name)
     try:
         require_held(request, place, name, form.rules)
@@ -256,6 +253,7 @@ def _page(
         "form": form,
         "role": role,
         "kind": KINDS[place.level],
+        "crumbs": role_crumbs(access_of(request), place, role),
         "place": place,
         "seen": seen,
         "conflict": status == 409,

@@ -48,8 +48,8 @@ class RoleForm(ConsoleForm):
     error_fields = {"metadata.name": "name", "rules": "further"}
 
     name = TextField(label=gettext_lazy("Name"), required=False)
-    alias = TextField(label=gettext_lazy("Alias"), required=False)
-    description = TextField(label=gettext_lazy("Description"), required=False)
+    alias = TextField(label=gettext_lazy("Alias"), is_optional=True)
+    description = TextField(label=gettext_lazy("Description"), is_optional=True)
     template = forms.MultipleChoiceField(
         label=gettext_lazy("Permissions"),
         required=False,
@@ -120,7 +120,11 @@ def _read(text: str) -> Rules:
         found = read_yaml(text)
         rules = msgspec.convert(found or [], tuple[_Strict, ...])
     except (yaml.YAMLError, msgspec.ValidationError) as error:
-        text = _("Not a valid list of rules: %(problem)s") % {"problem": _first_line(error)}
+        text = _("Not a valid list of rules: %(problem)s") % {
+            "problem": escape_invisible(
+                str(getattr(error, "problem", None) or error).partition("\n")[0][:200]
+            )
+        }
         raise ValidationError(text) from error
     for rule in rules:
         if not rule.verbs or not (rule.nonResourceURLs or (rule.apiGroups and rule.resources)):
@@ -146,8 +150,3 @@ def _rule(rule: _Strict) -> Rule:
     return Rule(
         rule.verbs, rule.apiGroups, rule.resources, rule.resourceNames, rule.nonResourceURLs
     )
-
-
-def _first_line(error: Exception) -> str:
-    problem = getattr(error, "problem", None)
-    return escape_invisible(str(problem or error).partition("\n")[0][:200])

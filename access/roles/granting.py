@@ -12,7 +12,6 @@ from access.roles.editing import MOST
 from access.roles.lookup import ScopedRole, informer_of, is_allowed, visible_holders
 from access.roles.writing import Escalation, UndoOffer, require_bindable, write
 from accounts.users.directory import users
-from console.kube.apply import Manifest
 from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import GVR, ROLE_BINDINGS, USERS, Key
 from console.kube.host_runtime import get_runtime
@@ -20,6 +19,7 @@ from console.kube.identity import Identity, InvalidIdentity
 from console.kube.indexes import indexes_of
 from console.kube.names import is_dotted_name, is_label_name
 from console.kube.projections.namespace import WORKSPACE_LABEL
+from console.kube.projections.tenancy import GROUP_LABEL, USER_LABEL
 from console.ui.core.permissions import Refused
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
@@ -28,12 +28,10 @@ from console.views.guard import access_of
 from console.views.page import success_redirect
 from rbac.authorizer import PLATFORM_ADMIN, is_usable
 from rbac.holders import RoleHolder, holders
-from rbac.levels import NATIVE, TYPES, Level, RoleScope, subjects_of
+from rbac.levels import TYPES, Level, RoleScope, subject_manifest, subjects_of
 from rbac.names import department_name, member_name
-from rbac.projection import RBAC
 from rbac.rule_descriptions import describe_rule
 
-USER_REF, GROUP_REF = "iam.kubesphere.io/user-ref", "iam.kubesphere.io/group-ref"
 #: Maximum length of a binding's name that contains the subject unchanged.
 _LONGEST_NAME = 202
 
@@ -147,18 +145,12 @@ async def bind(
         if one.subject == f"{kind} {subject}" and one.source is None and not project_only:
             raise Conflict(409, "already bound")
     require_bindable(request, place, found.name, found.rules)
-    group = RBAC if place.level in NATIVE else types.roles.group
-    body: Manifest = {
-        "apiVersion": types.bindings.group_version,
-        "kind": types.binding_kind,
-        "metadata": {
-            "name": _name_of_binding(place, kind, subject, found.name),
-            **({"namespace": place.namespace} if place.namespace else {}),
-            "labels": _labels(place, kind, subject),
-        },
-        "roleRef": {"apiGroup": group, "kind": types.role_kind, "name": found.name},
-        "subjects": [{"apiGroup": RBAC, "kind": kind, "name": subject}],
+    meta = {
+        "name": _name_of_binding(place, kind, subject, found.name),
+        **({"namespace": place.namespace} if place.namespace else {}),
+        "labels": _labels(place, kind, subject),
     }
+    body = types.binding(meta, found.name, [subject_manifest(kind, subject)])
     what = _("assigned role %(role)s to %(name)s") % {"role": found.name, "name": subject}
     offer = UndoOffer(what, place, found.name)
     await write(request, types.bindings, place, None, body, undo=offer, decided=first)
@@ -189,7 +181,7 @@ def binding_name(kind: str, subject: str, role: str) -> str:
 def _labels(place: RoleScope, kind: str, subject: str) -> dict[str, str]:
     labels = {WORKSPACE_LABEL: place.workspace} if place.workspace else {}
     if is_label_name(subject):
-        labels[USER_REF if kind == "User" else GROUP_REF] = subject
+        labels[USER_LABEL if kind == "User" else GROUP_LABEL] = subject
     return labels
 
 

@@ -37,6 +37,7 @@ from console.ui.core.requests import ConsoleRequest
 from console.ui.navigation.nav import update_counts
 from console.ui.navigation.page_routes import LivePage, etag_of_page
 from console.ui.navigation.projects import visible_namespaces
+from console.views.back_link import place_crumbs
 from console.views.guard import access_of
 from console.views.page import page
 from rbac.builtin import Origin
@@ -161,6 +162,7 @@ async def _shown(
         "tabs": [_tab(level, place.level) for level in tabs],
         "level": place.level.value,
         "level_title": TITLES[place.level],
+        "crumbs": place_crumbs(access, place.workspace, place.namespace),
         "place": place,
         "lines": lines[:MOST],
         "more": max(0, len(lines) - MOST),

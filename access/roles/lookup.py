@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from django.http import Http404
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.factory import UnknownKind
@@ -17,6 +18,7 @@ from console.kube.store import Entry
 from console.ui.core.access import Access
 from console.ui.core.menu import MenuEntry
 from console.ui.core.permissions import Denied, NotLoaded
+from console.views.back_link import Crumb, place_crumbs
 from rbac.builtin import Origin, origin_of
 from rbac.holders import RoleHolder, holders
 from rbac.levels import NATIVE, TYPES, Level, RoleScope
@@ -38,7 +40,7 @@ ROLES_ENTRY = MenuEntry(
 class RolesNotCached(NotLoaded):
     """A required list of roles or bindings is not loaded yet."""
 
-    text = gettext_lazy("The roles have not been loaded from the cluster yet.")
+    text = gettext_lazy("The roles are not loaded yet. Try again later.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +82,6 @@ class ScopedRole:
     def url(self) -> str:
         return role_url(self.place, self.name)
 
-    def act_url(self, act: str) -> str:
-        return role_url(self.place, self.name, act)
-
 
 def role_url(place: RoleScope, name: str, act: str = "") -> str:
     given = (act,) if act else ()
@@ -107,6 +106,15 @@ def list_url(place: RoleScope) -> str:
         return reverse("access:workspace_roles", args=(place.workspace,))
     query = {"level": place.level.value, "namespace": place.namespace}
     return _with_query(reverse("access:roles"), query)
+
+
+def role_crumbs(access: Access, place: RoleScope, role: ScopedRole | None = None) -> list[Crumb]:
+    """Return the path to the pages of a role: its workspace or project, the list of roles and, for
+    forms, the `role`.
+    """
+    crumbs = place_crumbs(access, place.workspace, place.namespace)
+    crumbs.append(Crumb(_("Roles"), list_url(place), up=role is None))
+    return [*crumbs, Crumb(role.name, role.url, up=True)] if role is not None else crumbs
 
 
 def new_url(place: RoleScope, source: str = "") -> str:

@@ -7,6 +7,8 @@ from functools import lru_cache
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
+from console.kube.gvr import NODE_METRICS
+from console.ui.core.registry import kinds
 from rbac.catalogue import CATALOGUE, PREFIX, Template
 from rbac.escalation_check import covers
 from rbac.rule_descriptions import describe_rules
@@ -16,7 +18,8 @@ from rbac.rules import Rules
 @dataclass(frozen=True, slots=True)
 class TemplateNode:
     """A template in the tree. `needs` contains the names of templates that are included with this
-    one. `held` is True if the viewer may grant it.
+    one. `held` is True if the viewer may grant it. `has_pages` is False if the console has no own
+    pages for any of its resources.
     """
 
     name: str
@@ -26,6 +29,7 @@ class TemplateNode:
     sentences: tuple[str, ...]
     ticked: bool
     held: bool
+    has_pages: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +59,16 @@ def permission_tree(
             tuple(describe_rules(template.rules)),
             template.name in chosen,
             covers(held, template.rules),
+            _has_pages(template.rules),
         )
         modules.setdefault(template.module, []).append(leaf)
     return tuple(ModuleNode(_(module), tuple(leaves)) for module, leaves in modules.items())
+
+
+def _has_pages(rules: Rules) -> bool:
+    """Return True if the console shows objects or usage of an API group that the rules name."""
+    groups = {kind.gvr.group for kind in kinds} | {NODE_METRICS.group}
+    return any(group == "*" or group in groups for rule in rules for group in rule.api_groups)
 
 
 def title_of(template: Template) -> str:

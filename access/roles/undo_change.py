@@ -1,12 +1,13 @@
 """Undo the last change of a role. Offered for some minutes to the user who made the change.
 
-Undoing is a normal change: it requires the current permissions, and works only if the object has
-not changed since.
+Undoing is a normal change that the user reviews first: it requires the current permissions, and
+works only if the object has not changed since.
 """
 
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from access.roles.lookup import ScopedRole, informer_of, list_url, role_url
@@ -19,9 +20,14 @@ from access.roles.writing import (
     write,
 )
 from accounts.time import now
+from console.kube.apply import writable_content
 from console.kube.gvr import GVR, Key
+from console.ui.core.registry import kinds
 from console.ui.core.requests import ConsoleRequest
+from console.ui.editing.diff import difference, order_like
+from console.ui.editing.yaml_text import yaml_text
 from console.views.errors import error_page
+from console.views.history import undo_title
 from console.views.page import page, success_redirect
 from rbac.levels import TYPES, Level, RoleScope
 from rbac.rules import parse_rules
@@ -44,10 +50,13 @@ async def _stored_change(request: ConsoleRequest) -> dict[str, Any] | None:
     return kept if kept and now().timestamp() - kept["at"] < SECONDS else None
 
 
-@page("POST")
+@page("GET", "POST")
 async def undo(request: ConsoleRequest) -> HttpResponse:
+    """GET shows a review of the change that reverses the last change of a role. POST makes this
+    change. The parameter `seen` identifies the reviewed change.
+    """
     kept = await _stored_change(request)
-    if kept is None:
+    if kept is None or (request.method == "POST" and request.POST.get("seen") != str(kept["at"])):
         return error_page(
             request,
             403,
@@ -55,6 +64,10 @@ async def undo(request: ConsoleRequest) -> HttpResponse:
         )
     level, workspace, namespace = kept["place"]
     place = RoleScope(Level(level), workspace, namespace)
+    there = informer_of(TYPES[place.level].roles).store.get(Key(namespace, kept["role"]))
+    url = role_url(place, kept["role"]) if there else list_url(place)
+    if request.method != "POST":
+        return await _review(request, kept, url)
     try:
         await _undo(request, kept, place)
     except Escalation:
@@ -65,6 +78,25 @@ async def undo(request: ConsoleRequest) -> HttpResponse:
     there = informer_of(TYPES[place.level].roles).store.get(Key(namespace, kept["role"]))
     url = role_url(place, kept["role"]) if there else list_url(place)
     return success_redirect(request, _("Undone: %(text)s") % {"text": kept["text"]}, url)
+
+
+async def _review(request: ConsoleRequest, kept: dict[str, Any], url: str) -> HttpResponse:
+    gvr, key = GVR(*kept["gvr"]), Key(kept["namespace"], kept["name"])
+    kind, entry = kinds.by_type(gvr), informer_of(gvr).store.get(key)
+    if kind is None:
+        raise Http404
+    states = entry.original() if kept["uid"] and entry else None, kept["before"]
+    live, wanted = (writable_content(one) if one else {} for one in states)
+    texts = live, order_like(wanted, live)
+    context = {
+        "title": undo_title(kind, key),
+        "text": kept["text"],
+        "difference": difference(*(yaml_text(kind, one) if one else "" for one in texts)),
+        "fields": {"seen": kept["at"]},
+        "undo_url": request.path,
+        "cancel_url": url,
+    }
+    return render(request, "console/undo.html", context)
 
 
 async def _undo(request: ConsoleRequest, kept: dict[str, Any], place: RoleScope) -> None:

@@ -7,13 +7,15 @@ the change on behalf of the user manager, after comparing the permissions of bot
 Guarantees:
 
 - Nobody creates or changes a user who holds, in any cluster, permissions that the viewer does
-  not hold. Setting a user's password makes it possible to sign in as that user.
+  not hold. Setting a user's password makes it possible to sign in as that user. For existing
+  users, roles in workspaces and their projects count only with `USERS_MANAGER=strict`.
 - All bindings of the name count, even if the user is disabled or doesn't exist, because a
   disabled user can be enabled and a user with a bound name can be created later.
 - The check fails closed: while any source of permissions is not loaded or may be outdated, every
   user is treated as holding more.
 """
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 
 from console.kube.gvr import USERS
@@ -59,14 +61,18 @@ def may_change(access: Access, name: str) -> bool:
     return access.can("patch", USERS, name=name) or administers(access, CHANGE, name)
 
 
-def check_holds_no_more(access: Access, name: str) -> None:
+def check_holds_no_more(access: Access, name: str, *, is_new: bool = False) -> None:
     """Raise `Protected` if `name` holds permissions that the viewer does not hold. The user may not
     exist.
+
+    `is_new`: the viewer creates the user, so that all bindings of the name count.
     """
-    runtime = get_runtime()
+    runtime, in_workspaces = get_runtime(), is_new or settings.USERS_MANAGER == "strict"
     try:
         beyond = (
-            excess_permissions(access.identity, identity_of(runtime, name))
+            excess_permissions(
+                access.identity, identity_of(runtime, name), in_workspaces=in_workspaces
+            )
             if are_current(runtime)
             else None
         )

@@ -52,8 +52,8 @@ class ProfileForm(UserForm):
     error_fields = {f"spec.{name}": name for name in _PROFILE}
 
     email = TextField(label=gettext_lazy("Email"), required=False, widget=forms.EmailInput)
-    displayName = TextField(label=gettext_lazy("Display name"), required=False)
-    description = TextField(label=gettext_lazy("Description"), required=False)
+    displayName = TextField(label=gettext_lazy("Display name"), is_optional=True)
+    description = TextField(label=gettext_lazy("Description"), is_optional=True)
 
     def clean_email(self) -> str:
         """Validate the email address. The stored address is accepted unchanged."""

@@ -1,11 +1,11 @@
 """Page of one account: details, sign-in history, sessions and actions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from asgiref.sync import sync_to_async
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
@@ -20,6 +20,7 @@ from accounts.protection.attempts import user_locked_for
 from accounts.protection.records import history_of
 from accounts.signin.login_page import too_many
 from accounts.time import now
+from accounts.users.assigned_roles import invite_links, platform_role_links, user_roles
 from accounts.users.directory import trusted_users
 from accounts.users.states import ACTIVE, CHANGED_ANNOTATION, DISABLED, LOCKED
 from console.kube.gvr import LOGIN_RECORDS, USERS, Key
@@ -35,7 +36,7 @@ from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
 from console.ui.details.detail import object_tabs
 from console.ui.lists.rows import MenuItem, action_bar
-from console.views.back_link import previous_list, with_list
+from console.views.back_link import object_path
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page
@@ -90,19 +91,24 @@ async def _page(request: ConsoleRequest, access: Access, entry: Entry[User]) -> 
     if name != access.identity.name and may_view(access.identity, name):
         url = reverse("accounts:viewing:begin", args=(name,))
         links.append(ActionButton(_("View as %(name)s") % {"name": escape_invisible(name)}, url))
-    kind, up_url = access.cluster.kinds.of(USERS), list_url(HOST, SEGMENT)
-    tabs = object_tabs(access, kind, entry.key)
-    spec = previous_list(request, kind) if kind is not None else None
-    if spec is not None and spec.url != up_url:
-        up_url, tabs = spec.url, with_list(tabs, spec)
+    kind = access.cluster.kinds.of(USERS)
+    if kind is None:
+        raise Http404
+    path = object_path(request, kind, access, entry.key)
+    actions = [
+        replace(item, url=path.with_list(item.url)) for item in await _actions(access, entry)
+    ]
     context: dict[str, Any] = {
         "name": name,
         "uid": entry.projection.uid,
-        "up_url": up_url,
-        "tabs": tabs,
+        "crumbs": path.crumbs(inside=False),
+        "tabs": path.tabs(object_tabs(access, kind, entry.key)),
         "facts": await _facts(entry),
         "links": links,
-        "actions": action_bar(await _actions(access, entry)),
+        "actions": action_bar(actions),
+        "roles": user_roles(access, name),
+        "platform_roles": platform_role_links(access, name),
+        "invitations": invite_links(access, name),
     }
     allowed, context["why_not"] = _allowed(access, name)
     if allowed:
@@ -135,7 +141,8 @@ async def _actions(access: Access, entry: Entry[User]) -> list[MenuItem]:
     return [
         MenuItem(action, action.url(access.cluster.name, SEGMENT, entry.key))
         for action in (kind.every_action if kind is not None else ())
-        if (
+        if not action.is_bulk_only
+        and (
             action.is_allowed(access, USERS, entry.key)
             or action.by_console(access, USERS, entry.key)
         )

@@ -16,7 +16,6 @@ from accounts.oauth import endpoint
 from accounts.oauth.endpoint import FORM, body_of, form_of, parse, required
 from accounts.oauth.errors import invalid_request, json_response, unavailable
 from accounts.protection.revocation import notify_replicas
-from accounts.providers import base
 from accounts.providers.base import (
     CallbackLogoutProvider,
     EndedSessions,
@@ -25,6 +24,7 @@ from accounts.providers.base import (
     Unreachable,
 )
 from accounts.providers.options import read_current_providers
+from accounts.time import now
 from console.audit.trail import record_session
 from console.kube.host_runtime import get_runtime
 
@@ -65,18 +65,18 @@ async def callback_logout(request: HttpRequest, name: str) -> HttpResponse:
         ended = entry.provider.ended_by(form)
     except ProviderError as error:
         raise invalid_request("The form is not a LogoutRequest.") from error
-    if not await sync_to_async(has_sessions)(name, ended, base.clock.now()):
+    if not await sync_to_async(has_sessions)(name, ended, now()):
         return json_response({})
     return await _end(request, entry.name, ended)
 
 
 async def _end(request: HttpRequest, name: str, ended: EndedSessions) -> HttpResponse:
     async with record_session(request, "logout", name, actor="") as recording:
-        users = await sync_to_async(end_sessions)(name, ended, base.clock.now())
+        users = await sync_to_async(end_sessions)(name, ended, now())
         if users is None:
             recording.set_outcome(400, "TokenReused")
             raise invalid_request("The logout token was already used.")
         recording.set_outcome(200, "ProviderLogout", ", ".join(users))
     for user in users:
-        await notify_replicas(get_runtime().console, user, base.clock.now())
+        await notify_replicas(get_runtime().console, user, now())
     return json_response({})

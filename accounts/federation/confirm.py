@@ -33,11 +33,11 @@ from accounts.federation.signin import (
     start_user_session,
     user_not_cached_page,
 )
-from accounts.providers import base
 from accounts.providers.base import Person
 from accounts.providers.options import LOOKUP, Entry, read_current_providers
 from accounts.signin.login_page import LoginForm, login_page
 from accounts.signin.next_url import safe_next_url
+from accounts.time import now
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ async def confirm(request: HttpRequest) -> HttpResponse:
     if not request.COOKIES.get(onetime.cookie_name(onetime.PENDING)):
         return HttpResponseRedirect(reverse("accounts:login"))
     key = (onetime.read_cookie(request, onetime.PENDING) or {}).get("key", "")
-    waiting = await sync_to_async(onetime.load)(PENDING, key, base.clock.now())
+    waiting = await sync_to_async(onetime.load)(PENDING, key, now())
     entry = (await read_current_providers()).entries.get(waiting["provider"]) if waiting else None
     if waiting is None or entry is None or entry.mapping == LOOKUP:
         return _expired(request)

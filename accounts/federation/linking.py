@@ -13,7 +13,8 @@ from django.core.validators import validate_email
 from django.utils.translation import gettext as _
 
 from accounts.providers.base import Person
-from accounts.users.directory import UsersNotCached, trusted_users, wait_for_version
+from accounts.users.directory import UsersNotCached, has_email, trusted_users, wait_for_version
+from accounts.users.states import PROVIDER_LABEL
 from console.kube.errors import Conflict
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -32,7 +33,6 @@ from console.kube.projections import User
 from rbac.levels import subjects_in
 from rbac.memberships import bindings_of
 
-PROVIDER_LABEL = "iam.kubesphere.io/identify-provider"
 SUBJECT_LABEL = "iam.kubesphere.io/origin-uid"
 
 _HASHED = "sha256."
@@ -158,8 +158,7 @@ def email_problem(email: str) -> str:
         validate_email(email)
     except ValidationError:
         return _("Enter a valid email address.")
-    entries = trusted_users().store.snapshot().entries.values()
-    if any(entry.projection.email.lower() == email.lower() for entry in entries):
+    if has_email(trusted_users(), email):
         return _("This email address is not available. Use another email address.")
     return ""
 

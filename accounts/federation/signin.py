@@ -30,10 +30,8 @@ from accounts.federation.linking import (
     wait_for_bindings,
 )
 from accounts.models import ProviderSession
-from accounts.oauth.options import options
 from accounts.protection import attempts, records
 from accounts.protection.records import LoginAttempt, origin_of
-from accounts.providers import base
 from accounts.providers.base import (
     PasswordProvider,
     Person,
@@ -116,9 +114,9 @@ async def ask_for_name(entry: Entry, person: Person, next_url: str) -> HttpRespo
     """Redirect the browser to the page that asks for a name. A cookie binds the page to the
     browser.
     """
-    now = base.clock.now()
+    moment = now()
     content = {"provider": entry.name, "person": asdict(person), "next": next_url}
-    key = await sync_to_async(onetime.store)(PENDING, content, now, now + onetime.LIFETIME)
+    key = await sync_to_async(onetime.store)(PENDING, content, moment, moment + onetime.LIFETIME)
     response = HttpResponseRedirect(reverse("accounts:federation:confirm"))
     onetime.set_cookie(response, onetime.PENDING, {"key": key})
     return response
@@ -134,8 +132,8 @@ async def create_user(
     `ApiError` or DatabaseError.
     """
     await wait_for_bindings()
-    now, who = base.clock.now(), f"{entry.name}/{person.subject}"
-    if not await sync_to_async(onetime.use)(MAKING, who, now, now + _ARRIVED):
+    moment, who = now(), f"{entry.name}/{person.subject}"
+    if not await sync_to_async(onetime.use)(MAKING, who, moment, moment + _ARRIVED):
         raise UserNotCached
     try:
         async with record_request(request, "create", USERS, name=name, actor=name):
@@ -153,15 +151,15 @@ async def start_user_session(
         return await reject_sign_in(
             request, entry, 403, user.state or "Deleted", next_url=next_url, actor=user.name
         )
-    now = base.clock.now()
+    moment = now()
     async with record_session(request, "login", entry.name, actor=user.name):
         # A provider that authenticates by redirect is responsible for the second factor.
         vouched = sessions.ELSEWHERE if isinstance(entry.provider, RedirectProvider) else ""
         origin = origin_of(request)
-        await sessions.start_session(request.session, user, now, origin=origin, factor=vouched)
+        await sessions.start_session(request.session, user, moment, origin=origin, factor=vouched)
         await request.session.aupdate({PROVIDER: entry.name, ID_TOKEN: person.id_token})
         await request.session.asave(must_create=True)
-        await sync_to_async(_remember)(request, entry, person, user, now)
+        await sync_to_async(_remember)(request, entry, person, user, moment)
         rotate_token(request)
     if await request.session.aget(sessions.FACTOR) != sessions.OWED:
         records.write_record(LoginAttempt(user.name, origin, records.OAUTH, entry.name))
@@ -197,9 +195,7 @@ def handle_errors(view: View) -> View:
         try:
             return await view(request, *args, **kwargs)
         except UsersNotCached:
-            text = _(
-                "Signing in is not possible yet: the users have not been loaded from the cluster."
-            )
+            text = _("Signing in is not possible yet: the users are not loaded.")
             return error_page(request, 503, text)
         except (AuditUnavailable, DatabaseError) as error:
             log.error("Sign-in failed because the database is unavailable: %s", error)
@@ -257,9 +253,7 @@ async def sign_in_through(
         return login_page(
             request, LoginForm(shown, _("Incorrect username or password."), next_url), 401
         )
-    ticket = await sync_to_async(attempts.count_attempt)(
-        f"{entry.name}/{username}", origin_of(request).network, options().limits, now()
-    )
+    ticket = await attempts.begin_attempt(request, f"{entry.name}/{username}")
     if ticket.wait is not None:
         return locked_page(request, LoginForm(shown, next=next_url, provider=name), ticket.wait)
     try:

@@ -14,7 +14,6 @@ from django.views.decorators.http import require_GET
 from accounts.federation import onetime
 from accounts.federation.backchannel import callback_logout
 from accounts.federation.signin import View, handle_errors, reject_sign_in, sign_in_person
-from accounts.providers import base
 from accounts.providers.base import (
     ProviderAttempt,
     ProviderError,
@@ -23,6 +22,7 @@ from accounts.providers.base import (
 )
 from accounts.providers.options import Entry, read_current_providers
 from accounts.signin.next_url import safe_next_url
+from accounts.time import now
 
 log = logging.getLogger(__name__)
 
@@ -105,10 +105,12 @@ async def _finish(request: HttpRequest, entry: Entry, provider: RedirectProvider
     next_url = safe_next_url(begun["next"])
     if not constant_time_compare(answer.get("state", ""), begun["state"]):
         return await reject_sign_in(request, entry, 400, "WrongState")
-    now = base.clock.now()
+    moment = now()
     # Mark the state as used before contacting the provider, so that only one of two requests with
     # the same state continues.
-    if not await sync_to_async(onetime.use)(_STATE, begun["state"], now, now + onetime.LIFETIME):
+    if not await sync_to_async(onetime.use)(
+        _STATE, begun["state"], moment, moment + onetime.LIFETIME
+    ):
         return await reject_sign_in(request, entry, 400, "StateReused")
     attempt = ProviderAttempt(begun["state"], begun["nonce"], begun["verifier"], provider.callback)
     try:

@@ -7,28 +7,20 @@ Requests with a bearer token are not affected.
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponseBase
-from django.shortcuts import render
+from django.http import HttpResponseBase
 from django.utils.translation import gettext as _
 
+from accounts.csrf import SAME_FOR_ALL
+from accounts.impersonation.refusal import no_changes
 from accounts.impersonation.state import VIEWING, Viewing
 from console.ui.core.requests import ConsoleRequest
-from console.ui.core.statuses import status_response, wants_status
 from console.views.errors import error_page
 from console.views.guard import SAFE_METHODS
 from console.web.async_middleware import AsyncMiddleware
 from rbac.middleware import access_of
 
 #: View names of POST requests that don't change the cluster.
-HARMLESS = frozenset(
-    {
-        "accounts:logout",
-        "accounts:viewing:confirm",
-        "accounts:viewing:end",
-        "set_language",
-        "set_theme",
-    }
-)
+HARMLESS = SAME_FOR_ALL | {"accounts:viewing:confirm"}
 #: Pages about the session's own user, and pages that issue tokens.
 PRIVATE = (
     "accounts:choose_password",
@@ -53,7 +45,8 @@ class ViewingMiddleware(AsyncMiddleware):
             text = _("This page is not available while you view the console as %(name)s.")
             return error_page(request, 403, text % {"name": viewing.name})
         if request.method not in SAFE_METHODS and name not in HARMLESS and not viewing.writes:
-            return _read_only(request, viewing)
+            text = _("You are viewing the console as %(name)s. Changes are not allowed.")
+            return no_changes(request, text % {"name": viewing.name}, may_allow=True)
         return None
 
 
@@ -68,18 +61,9 @@ async def _ended(request: ConsoleRequest, viewing: Viewing) -> HttpResponseBase 
     text = _("Viewing as %(name)s has ended. You are using the console as yourself again.")
     text %= {"name": viewing.name}
     if request.method not in SAFE_METHODS:
-        return error_page(request, 403, text)
+        return no_changes(request, text)
     found: Any = request
     found.identity = found.own_identity
     found.access = access_of(found.own_identity, found.cluster)
     messages.warning(request, text)
     return None
-
-
-def _read_only(request: ConsoleRequest, viewing: Viewing) -> HttpResponse:
-    if wants_status(request) or request.htmx:
-        text = _("No changes were made because you are viewing the console as %(name)s.")
-        return status_response(403, text % {"name": viewing.name})
-    return render(
-        request, "accounts/impersonation/read_only.html", {"name": viewing.name}, status=403
-    )

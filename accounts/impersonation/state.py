@@ -40,13 +40,6 @@ class Viewing:
     writes: bool = False
 
 
-def viewing_content(
-    name: str, uid: str, since: datetime, *, writes: bool = False
-) -> dict[str, Any]:
-    """Return the content to store in the session."""
-    return {"name": name, "uid": uid, "since": since.timestamp(), "writes": writes}
-
-
 def viewing_of(content: Mapping[str, Any], viewer: Identity, now: datetime) -> Viewing | None:
     """Return the session's viewing state, or None if it has none. Raise `UsersNotCached`."""
     kept = content.get(VIEWING)

@@ -17,7 +17,6 @@ from accounts.impersonation.state import (
     may_view,
     refusal_of,
     target_of,
-    viewing_content,
 )
 from accounts.time import now
 from accounts.users.directory import users
@@ -57,7 +56,8 @@ async def begin(request: ConsoleRequest, name: str) -> HttpResponse:
     entry = users().store.get(Key("", name))
     uid = entry.projection.uid if entry is not None else ""
     async with record_request(request, "impersonate", PEOPLE, name=name):
-        await request.session.aset(VIEWING, viewing_content(name, uid, now()))
+        content = {"name": name, "uid": uid, "since": now().timestamp(), "writes": False}
+        await request.session.aset(VIEWING, content)
     return HttpResponseRedirect(reverse("dashboard"))
 
 

@@ -5,6 +5,7 @@ https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requ
 """
 
 import hashlib
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from cryptography import x509
@@ -36,22 +37,12 @@ def make_request(key: str, identity: Identity) -> bytes:
 
 def is_request_for(request: bytes, key: str, identity: Identity) -> bool:
     """Return True if the signing request is for this key, this user and exactly these groups."""
-    try:
-        found = x509.load_pem_x509_csr(request)
-        public = _public(_private(key).public_key())
-        return _public(found.public_key()) == public and _is(found.subject, identity)
-    except (ValueError, TypeError):
-        return False
+    return _is_for(lambda: x509.load_pem_x509_csr(request), key, identity)
 
 
 def is_certificate_for(certificate: str, key: str, identity: Identity) -> bool:
     """Return True if the certificate is for this key, this user and exactly these groups."""
-    try:
-        found = x509.load_pem_x509_certificate(certificate.encode())
-        public = _public(_private(key).public_key())
-        return _public(found.public_key()) == public and _is(found.subject, identity)
-    except (ValueError, TypeError):
-        return False
+    return _is_for(lambda: x509.load_pem_x509_certificate(certificate.encode()), key, identity)
 
 
 def expires(certificate: str) -> datetime:
@@ -65,7 +56,18 @@ def fingerprint(key: str, identity: Identity) -> str:
     return hashlib.sha256(_public(_private(key).public_key()) + words).hexdigest()[:12]
 
 
-def _is(subject: x509.Name, identity: Identity) -> bool:
+def _is_for(
+    load: Callable[[], x509.CertificateSigningRequest | x509.Certificate],
+    key: str,
+    identity: Identity,
+) -> bool:
+    try:
+        found = load()
+        if _public(found.public_key()) != _public(_private(key).public_key()):
+            return False
+    except (ValueError, TypeError):
+        return False
+    subject = found.subject
     names = [one.value for one in subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
     groups = [one.value for one in subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)]
     rest = len(list(subject)) - len(names) - len(groups)

@@ -17,9 +17,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.mfa import factors, totp
 from accounts.oauth import grants as tokens
-from accounts.oauth.options import options
 from accounts.protection import attempts, browser_sessions
-from accounts.protection.records import origin_of
 from accounts.protection.revocation import notify_replicas
 from accounts.signin import sessions
 from accounts.signin.login_page import too_many
@@ -84,9 +82,7 @@ async def enable_factor(request: HttpRequest, user: User, form: ConsoleForm) -> 
     DatabaseError.
     """
     secret, moment = await secret_for(request, user), now()
-    ticket = await sync_to_async(attempts.count_attempt)(
-        user.name, origin_of(request).network, options().limits, moment, kind=attempts.CODE
-    )
+    ticket = await attempts.begin_attempt(request, user.name, kind=attempts.CODE)
     if ticket.wait is not None:
         form.add_error(None, too_many(ticket.wait))
         return []

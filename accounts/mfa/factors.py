@@ -17,9 +17,7 @@ from django.http import HttpRequest
 from accounts.mfa import totp
 from accounts.models import RecoveryCode, SecondFactor
 from accounts.oauth.grants import digest
-from accounts.oauth.options import options
 from accounts.protection import attempts
-from accounts.protection.records import origin_of
 from accounts.time import now
 from console.encryption import DecryptionError, decrypt, encrypt
 from console.kube.projections import User
@@ -30,14 +28,6 @@ RECOVERY_CODES, RECOVERY_BYTES = 10, 15
 PURPOSE = "second factors"
 #: Maximum input length, which allows for spaces and hyphens.
 MAX_CODE = 64
-
-
-def is_on(user: str, uid: str) -> bool:
-    return SecondFactor.objects.filter(user=user, uid=uid).exists()
-
-
-def codes_left(user: str, uid: str) -> int:
-    return RecoveryCode.objects.filter(factor__user=user, factor__uid=uid).count()
 
 
 @transaction.atomic
@@ -117,18 +107,15 @@ class CodeCheck:
 
 async def has_factor(user: User) -> bool:
     """Return True if the user has a second factor. Raise DatabaseError."""
-    return await sync_to_async(is_on)(user.name, user.uid)
+    return await SecondFactor.objects.filter(user=user.name, uid=user.uid).aexists()
 
 
 async def check_code(request: HttpRequest, user: User, code: str) -> CodeCheck:
     """Count the attempt and check the code, which is used up if it is correct. Raise DatabaseError."""
-    moment, network = now(), origin_of(request).network
-    ticket = await sync_to_async(attempts.count_attempt)(
-        user.name, network, options().limits, moment, kind=attempts.CODE
-    )
+    ticket = await attempts.begin_attempt(request, user.name, kind=attempts.CODE)
     if ticket.wait is not None:
         return CodeCheck(False, ticket.wait)
-    if not await sync_to_async(use_code)(user.name, user.uid, code[:MAX_CODE], moment):
+    if not await sync_to_async(use_code)(user.name, user.uid, code[:MAX_CODE], now()):
         return CodeCheck(False)
     await sync_to_async(attempts.record_success)(ticket)
     return CodeCheck(True)

@@ -3,56 +3,45 @@
 Users with a second factor enter a code. Users who need one and have none set it up.
 """
 
-from asgiref.sync import sync_to_async
-from django.db import DatabaseError
 from django.http import HttpResponse, HttpResponseRedirect
 from django.middleware.csrf import rotate_token
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods
 
 from accounts.mfa import factors
 from accounts.mfa.enrolment import CodeForm, EnrolmentForm, enable_factor, secret_for
 from accounts.myaccount.own_user import own_user
+from accounts.myaccount.secret_file import CODES_FILE, offer_download
 from accounts.signin import sessions
 from accounts.signin.authenticate import second_step
 from accounts.signin.login_page import too_many
 from accounts.signin.next_url import safe_next_url
 from accounts.signin.sessions import Step, next_page_url
 from accounts.time import now
-from accounts.users.directory import UsersNotCached
-from console.audit.trail import AuditUnavailable, record_session
-from console.kube.errors import ApiError
+from console.audit.trail import record_session
 from console.kube.projections import User
 from console.ui.core.requests import ConsoleRequest
 from console.ui.forms.forms import posted
-from console.views.errors import error_page
+from console.views.page import page
 
 
 @sensitive_post_parameters("code")
-@require_http_methods(["GET", "HEAD", "POST"])
+@page("GET", "POST", signed_in=False)
 async def second_factor(request: ConsoleRequest) -> HttpResponse:
     if getattr(request, "step", None) is not Step.FACTOR:
         return HttpResponseRedirect(reverse("accounts:own:account"))
     given = request.POST if request.method == "POST" else request.GET
     next_url = safe_next_url(given.get("next", ""))
-    try:
-        user = own_user(request).projection
-        if await sync_to_async(factors.is_on)(user.name, user.uid):
-            return await _ask(request, user, next_url)
-        if await request.session.aget(sessions.FACTOR) == sessions.OWED:
-            # The factor was disabled in the meantime: restart the sign-in.
-            await request.session.aflush()
-            return HttpResponseRedirect(reverse("accounts:login"))
-        return await _set_up(request, user, next_url)
-    except (ApiError, UsersNotCached):
-        return error_page(request, 503, _("The users are not loaded yet. Try again later."))
-    except (AuditUnavailable, DatabaseError):
-        return error_page(
-            request, 503, _("Signing in is not possible: the database is not available.")
-        )
+    user = own_user(request).projection
+    if await factors.has_factor(user):
+        return await _ask(request, user, next_url)
+    if await request.session.aget(sessions.FACTOR) == sessions.OWED:
+        # The factor was disabled in the meantime: restart the sign-in.
+        await request.session.aflush()
+        return HttpResponseRedirect(reverse("accounts:login"))
+    return await _set_up(request, user, next_url)
 
 
 async def _ask(request: ConsoleRequest, user: User, next_url: str) -> HttpResponse:
@@ -88,6 +77,7 @@ async def _set_up(request: ConsoleRequest, user: User, next_url: str) -> HttpRes
     codes = await enable_factor(request, user, form) if form.is_valid() else []
     context = {"form": form, "next": next_url, "who": user.name, "codes": codes}
     if codes:
+        await offer_download(request, CODES_FILE, codes)
         rotate_token(request)
     else:
         context["secret"] = await secret_for(request, user)

@@ -66,6 +66,7 @@ async def update_own_user(request: ConsoleRequest, what: str, write: Write) -> N
                     raise
         else:
             raise ChangedConcurrently
+        recording.uid = entry.projection.uid
     await wait_for_version(name, written["metadata"]["resourceVersion"])
 
 

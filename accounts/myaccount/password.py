@@ -9,14 +9,12 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.db import DatabaseError
 from django.http import HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods
 
 from accounts.myaccount.own_user import own_user, restart_session, update_own_user
 from accounts.oauth.holders import UNINITIALIZED
@@ -33,7 +31,6 @@ from accounts.signin.next_url import safe_next_url
 from accounts.signin.passwords import TooBusy
 from accounts.signin.sessions import Step, next_page_url
 from accounts.time import now
-from accounts.users.directory import UsersNotCached
 from accounts.users.states import patch_user
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
@@ -41,7 +38,7 @@ from console.kube.projections import User
 from console.ui.core.requests import ConsoleRequest
 from console.ui.forms.forms import ConsoleForm, SecretField, posted
 from console.views import problems
-from console.views.errors import error_page
+from console.views.page import page
 
 
 class CurrentPasswordForm(ConsoleForm):
@@ -118,7 +115,7 @@ async def change_password(request: ConsoleRequest, form: OwnPasswordForm) -> boo
 
 
 @sensitive_post_parameters("current", "password", "again")
-@require_http_methods(["GET", "HEAD", "POST"])
+@page("GET", "POST", signed_in=False)
 async def choose_password(request: ConsoleRequest) -> HttpResponse:
     """`/password/confirm`: page for users whose password was set by an administrator.
 
@@ -129,24 +126,15 @@ async def choose_password(request: ConsoleRequest) -> HttpResponse:
         return HttpResponseRedirect(reverse("accounts:own:account"))
     given = request.POST if request.method == "POST" else request.GET
     next_url = safe_next_url(given.get("next", ""))
-    try:
-        user = own_user(request).projection
-        if request.POST.get("keep") == "true" and options().may_postpone:
-            kept = {"metadata": {"annotations": {UNINITIALIZED: None}}}
-            await update_own_user(request, "annotations", partial(patch_user, patch=kept))
-            return HttpResponseRedirect(await next_page_url(request.session, next_url))
-        form = OwnPasswordForm(user, posted(request), auto_id="choose-%s")
-        if await change_password(request, form):
-            messages.success(request, _("Password changed."))
-            return HttpResponseRedirect(await next_page_url(request.session, next_url))
-    except (ApiError, UsersNotCached):
-        return error_page(request, 503, _("The users are not loaded yet. Try again later."))
-    except DatabaseError:
-        return error_page(request, 503, _("The database is not available."))
-    except AuditUnavailable:
-        return error_page(
-            request, 503, _("No changes were made because the audit trail cannot be written.")
-        )
+    user = own_user(request).projection
+    if request.POST.get("keep") == "true" and options().may_postpone:
+        kept = {"metadata": {"annotations": {UNINITIALIZED: None}}}
+        await update_own_user(request, "annotations", partial(patch_user, patch=kept))
+        return HttpResponseRedirect(await next_page_url(request.session, next_url))
+    form = OwnPasswordForm(user, posted(request), auto_id="choose-%s")
+    if await change_password(request, form):
+        messages.success(request, _("Password changed."))
+        return HttpResponseRedirect(await next_page_url(request.session, next_url))
     context = {
         "form": form,
         "next": next_url,

@@ -16,8 +16,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from accounts.mfa import factors
 from accounts.mfa.enrolment import CodeForm, EnrolmentForm, enable_factor, record_factor, secret_for
 from accounts.mfa.factors import check_code, has_factor
+from accounts.models import RecoveryCode
 from accounts.myaccount.own_user import own_user
 from accounts.myaccount.password import CurrentPasswordForm
+from accounts.myaccount.secret_file import CODES_FILE, offer_download
 from accounts.oauth.options import options
 from accounts.signin.login_page import too_many
 from console.kube.projections import User
@@ -52,7 +54,7 @@ async def _set_up(request: ConsoleRequest, user: User) -> HttpResponse:
         codes = await enable_factor(request, user, form)
     if codes:
         rotate_token(request)
-        return _codes_page(request, codes)
+        return await _codes_page(request, codes)
     context = {"form": form, "secret": await secret_for(request, user)}
     return render(
         request, "accounts/myaccount/set_up_factor.html", context, status=form.page_status
@@ -77,7 +79,7 @@ async def _change(request: ConsoleRequest, user: User) -> HttpResponse:
         return await _turn_off(request, user)
     context = {
         "form": form,
-        "left": await sync_to_async(factors.codes_left)(user.name, user.uid),
+        "left": await RecoveryCode.objects.filter(factor__user=user.name).acount(),
         "off": "" if required else OFF,
         "codes": CODES,
     }
@@ -89,7 +91,7 @@ async def _change(request: ConsoleRequest, user: User) -> HttpResponse:
 async def _renew(request: ConsoleRequest, user: User) -> HttpResponse:
     async with record_factor(request, "update", user):
         codes = await sync_to_async(factors.renew_codes)(user.name, user.uid)
-    return _codes_page(request, codes)
+    return await _codes_page(request, codes)
 
 
 async def _turn_off(request: ConsoleRequest, user: User) -> HttpResponse:
@@ -111,5 +113,6 @@ async def _shows_both(request: ConsoleRequest, form: ChangeForm) -> bool:
     return form.is_valid()
 
 
-def _codes_page(request: ConsoleRequest, codes: list[str]) -> HttpResponse:
+async def _codes_page(request: ConsoleRequest, codes: list[str]) -> HttpResponse:
+    await offer_download(request, CODES_FILE, codes)
     return render(request, "accounts/myaccount/recovery_codes.html", {"codes": codes})

@@ -16,22 +16,28 @@ from django.utils.translation import ngettext, override
 from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts import apitokens
-from accounts.apitokens import FULL, TokenForm
+from accounts.apitokens import FULL, KubeconfigForm, TokenForm
 from accounts.mfa.factors import has_factor
+from accounts.myaccount.own_records import own_drafts, own_ports
 from accounts.myaccount.own_user import own_name, own_user
 from accounts.myaccount.password import OwnPasswordForm, change_password
 from accounts.myaccount.profile import change_profile, profile_form
+from accounts.myaccount.secret_file import TOKEN_FILE, offer_download
 from accounts.oauth.holders import holder_of
 from accounts.protection import browser_sessions
 from accounts.protection.records import history_of
 from accounts.protection.revocation import notify_replicas
 from accounts.time import now
 from console.audit.trail import record_session
+from console.drafts.store import delete_draft_of
+from console.kube.compatibility import CERTIFICATE_DURATION, WHOAMI, before
 from console.kube.host_runtime import get_runtime
 from console.kube.projections import User
 from console.kube.store import Entry
 from console.proxying.closing import BY_USER, close
 from console.proxying.store import open_ports_of
+from console.ui.core.clusters import HOST
+from console.ui.core.links import list_url
 from console.ui.core.requests import ConsoleRequest
 from console.ui.forms.forms import ConsoleForm
 from console.ui.navigation.page_frame import THEME_COOKIE
@@ -113,12 +119,17 @@ def is_id(text: str) -> bool:
 
 
 async def account_page(
-    request: ConsoleRequest, entry: Entry[User], *, fresh: str = "", **forms: ConsoleForm
+    request: ConsoleRequest,
+    entry: Entry[User],
+    *,
+    fresh: str = "",
+    fresh_is_full: bool = False,
+    **forms: ConsoleForm,
 ) -> HttpResponse:
     """Render the account page.
 
     `forms` contains an invalid `profile`, `password` or `token` form to display. `fresh` is a
-    new token, which is displayed once.
+    new token, which is displayed once, and `fresh_is_full` is True if it has full access.
     """
     user = entry.projection
     current = request.session.session_key
@@ -129,6 +140,7 @@ async def account_page(
         "token": TokenForm(),
         **forms,
         "fresh": fresh,
+        "examples": _examples(full=fresh_is_full),
         "tokens": await sync_to_async(apitokens.list_tokens)(user.name, user.uid),
         "factor_is_on": await has_factor(user),
         "history": await history_of(user.name),
@@ -136,12 +148,30 @@ async def account_page(
             user.name, now(), current=current
         ),
         "others": OTHERS,
-        "ports": await sync_to_async(open_ports_of)(user.name),
+        "ports": await sync_to_async(own_ports)(user.name),
+        "drafts": await sync_to_async(lambda: [*own_drafts(user.name)])(),
         # Display the lifetime in days only if it is a whole number of days.
         "kubeconfig_days": 0 if settings.KUBECONFIG_HOURS % 24 else settings.KUBECONFIG_HOURS // 24,
+        # kubectl sends no token without TLS.
+        "console_kubeconfig": KubeconfigForm()
+        if settings.GATEWAY_URL.startswith("https://")
+        else None,
         "kubeconfig_hours": settings.KUBECONFIG_HOURS,
+        "kubeconfig_signer": before(get_runtime().served.version, CERTIFICATE_DURATION),
     }
     return render(request, "accounts/myaccount/account.html", context, status=400 if forms else 200)
+
+
+def _examples(*, full: bool) -> dict[str, str]:
+    """Return commands that use a token in the variable TOKEN. kube-apiserver accepts only tokens
+    with full access.
+    """
+    pods = settings.BASE_URL + list_url(HOST, "pods")
+    command = "can-i --list" if before(get_runtime().served.version, WHOAMI) else "whoami"
+    return {
+        "curl": f'curl -H "Authorization: Bearer $TOKEN" "{pods}?format=json"',
+        "kubectl": f'kubectl --token="$TOKEN" auth {command}' if full else "",
+    }
 
 
 # API tokens: create one, which is displayed once in the response, or revoke one.
@@ -171,7 +201,9 @@ async def make_token(request: ConsoleRequest) -> HttpResponse:
                 recording.set_outcome(403, "TooManyTokens")
     if not fresh:
         return await account_page(request, entry, token=form)
-    return await account_page(request, entry, fresh=fresh)
+    await offer_download(request, TOKEN_FILE, [fresh])
+    full = form.cleaned_data["scope"] == FULL
+    return await account_page(request, entry, fresh=fresh, fresh_is_full=full)
 
 
 @page("POST", bearer=False)
@@ -187,6 +219,16 @@ async def end_token(request: ConsoleRequest) -> HttpResponse:
 
 
 # Forwarded ports that are open in the browser.
+
+
+@page("POST", bearer=False)
+async def discard_draft(request: ConsoleRequest) -> HttpResponse:
+    """Delete the draft with the number in the field `draft`."""
+    given = request.POST.get("draft", "")
+    number = int(given) if given.isascii() and given.isdigit() and len(given) < 16 else 0
+    found = await sync_to_async(delete_draft_of)(own_name(request), number)
+    done = _("Draft discarded.") if found else ""
+    return _redirect_with_message(request, done, _("The draft no longer exists."), "drafts")
 
 
 @page("POST", bearer=False)

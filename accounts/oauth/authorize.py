@@ -34,6 +34,7 @@ from accounts.oauth.holders import Holder, holder_of
 from accounts.protection.records import BASIC as BASIC_TYPE
 from accounts.signin.authenticate import authenticate
 from accounts.signin.sessions import SINCE
+from accounts.time import now
 from accounts.users.directory import UsersNotCached, trusted_users
 from console.audit.trail import AuditUnavailable, record_session
 from console.kube.gvr import Key
@@ -129,7 +130,7 @@ async def _signed_in(request: HttpRequest) -> tuple[Holder, datetime] | None:
         async with record_session(request, "login", "code", actor=attempt.name) as recording:
             recording.set_outcome(401 if attempt.wait is None else 429, attempt.reason)
         raise _unauthorized() if attempt.wait is None else too_many(attempt.wait)
-    return holder_of(entry), endpoint.clock.now()
+    return holder_of(entry), now()
 
 
 async def _in_session(request: HttpRequest) -> tuple[Holder, datetime] | None:
@@ -163,8 +164,7 @@ def _unauthorized() -> OAuthError:
 
 
 def _check_age(wanted: CodeRequest, since: datetime) -> None:
-    now = endpoint.clock.now()
-    if wanted.max_age is not None and (now - since).total_seconds() > wanted.max_age:
+    if wanted.max_age is not None and (now() - since).total_seconds() > wanted.max_age:
         raise OAuthError("login_required", "The user signed in too long ago.")
 
 
@@ -183,7 +183,7 @@ async def _grant(
     who = holder.user.name
     async with record_session(request, "authorize", "code", name=asked.client.name, actor=who):
         code = await sync_to_async(grants.make_code)(
-            holder, asked.client, wanted.terms, since, endpoint.clock.now()
+            holder, asked.client, wanted.terms, since, now()
         )
     return redirect_location(asked, code=code)
 

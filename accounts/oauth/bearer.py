@@ -11,12 +11,13 @@ from django.http import HttpRequest
 
 from accounts import apitokens
 from accounts.models import Grant
-from accounts.oauth import endpoint, grants
-from accounts.oauth.clients import API, OPENID
-from accounts.oauth.errors import insufficient_scope, invalid_token, no_token
+from accounts.oauth import grants
+from accounts.oauth.clients import API
+from accounts.oauth.errors import invalid_token, no_token
 from accounts.oauth.holders import Holder, find_holder
 from accounts.oauth.keys import MAX_LENGTH, InvalidToken, verify_access
 from accounts.oauth.options import options
+from accounts.time import now
 
 _HEADER = re.compile(rf"bearer +([A-Za-z0-9._~+/=-]{{1,{MAX_LENGTH}}})", re.IGNORECASE)
 _SCHEME = re.compile(r"bearer\b", re.IGNORECASE)
@@ -51,7 +52,13 @@ def bearer_in(request: HttpRequest) -> str | None:
     Raise `OAuthError` if the header is malformed or repeated (repeated headers are joined with a
     comma).
     """
-    header = request.headers.get("Authorization", "")
+    return bearer_of_header(request.headers.get("Authorization", ""))
+
+
+def bearer_of_header(header: str) -> str | None:
+    """Return the token in an Authorization header, or None if another scheme is used. Raise
+    `OAuthError` if the header is malformed.
+    """
     if not _SCHEME.match(header):
         return None
     found = _HEADER.fullmatch(header)
@@ -75,34 +82,21 @@ def bearer_of(request: HttpRequest) -> Bearer:
     return bearer
 
 
-def require_scope(bearer: Bearer, scope: str) -> None:
-    """Raise `OAuthError` if the token doesn't have the scope."""
-    if scope not in bearer.scope:
-        raise insufficient_scope(scope)
-
-
-def require_grant(bearer: Bearer) -> Grant:
-    """Return the token's grant. Raise `OAuthError` for API tokens, which have none."""
-    if bearer.grant is None:
-        raise insufficient_scope(OPENID)
-    return bearer.grant
-
-
 def _examine(token: str) -> Bearer | None:
-    now = endpoint.clock.now()
-    if apitokens.is_api_token(token):
-        found = apitokens.find_token(token, now)
+    moment = now()
+    if token.startswith(apitokens.PREFIX):
+        found = apitokens.find_token(token, moment)
         return Bearer(found.holder, None, frozenset({API}), found.read_only) if found else None
     try:
-        claims = verify_access(token, options().issuer, now)
+        claims = verify_access(token, options().issuer, moment)
     except InvalidToken:
         return None
-    grant = grants.grant_of_access(claims["jti"], now)
+    grant = grants.grant_of_access(claims["jti"], moment)
     if grant is None:
         return None
     holder = find_holder(grant.user, grant.uid, grant.credential)
     if holder is None:
         # End the grant so that it stays revoked if the user is enabled again.
-        grants.end_grants(Grant.objects.filter(pk=grant.pk), "UserEnded", now)
+        grants.end_grants(Grant.objects.filter(pk=grant.pk), "UserEnded", moment)
         return None
     return Bearer(holder, grant, frozenset(str(claims.get("scope", "")).split(" ")))

@@ -26,12 +26,8 @@ from accounts.oauth.options import options
 from accounts.signin.passwords import TooBusy
 from accounts.users.directory import UsersNotCached
 from console.audit.trail import AuditUnavailable
-from console.kube.clock import Clock, SystemClock
 
 log = logging.getLogger(__name__)
-
-#: Clock of the token service.
-clock: Clock = SystemClock()
 
 View = Callable[..., Coroutine[Any, Any, HttpResponse]]
 FORM = "application/x-www-form-urlencoded"

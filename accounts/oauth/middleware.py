@@ -5,7 +5,6 @@ even for public views, so that the client notices it.
 """
 
 import re
-from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
@@ -17,7 +16,7 @@ from accounts.oauth.errors import OAuthError, invalid_request, invalid_token, un
 from accounts.signin.presence import token_presence
 from accounts.users.directory import UsersNotCached
 from console.ui.core.statuses import status_response
-from console.web.async_middleware import AsyncMiddleware, InlineCsrfMiddleware
+from console.web.async_middleware import AsyncMiddleware
 
 Response = HttpResponseBase
 
@@ -28,7 +27,7 @@ _OWN_ERRORS = "/oauth/"
 #: Methods allowed with a read-only token.
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 #: Names of views that accept bearer tokens of other kinds.
-OTHER_TOKENS = frozenset({"metrics"})
+OTHER_TOKENS = frozenset({"metrics", "audit_events"})
 
 
 class BearerMiddleware(AsyncMiddleware):
@@ -40,20 +39,6 @@ class BearerMiddleware(AsyncMiddleware):
 
     async def __call__(self, request: HttpRequest) -> Response:
         return await _identify(request) or await self.get_response(request)
-
-
-class CsrfMiddleware(InlineCsrfMiddleware):
-    """Django's CSRF protection, skipped for requests with a bearer token.
-
-    Another site can't make a browser send a bearer token.
-    """
-
-    async def process_view(  # type: ignore[override]
-        self, request: HttpRequest, callback: Any, args: Any, kwargs: Any
-    ) -> Response | None:
-        if getattr(request, "bearer", None) is not None:
-            return None
-        return await super().process_view(request, callback, args, kwargs)
 
 
 async def _identify(request: HttpRequest) -> HttpResponse | None:

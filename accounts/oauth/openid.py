@@ -12,12 +12,13 @@ from django.urls import reverse
 
 from accounts.models import Grant
 from accounts.oauth import endpoint, grants, keys
-from accounts.oauth.bearer import bearer_of, examine_token, require_grant, require_scope
+from accounts.oauth.bearer import bearer_of, examine_token
 from accounts.oauth.clients import ALL, CODE, OPENID, PASSWORD, REFRESH, Client, with_query
 from accounts.oauth.endpoint import Fields, client_of, form_of, query_of, required
-from accounts.oauth.errors import invalid_request, json_response
+from accounts.oauth.errors import insufficient_scope, invalid_request, json_response
 from accounts.oauth.grants import user_claims
 from accounts.oauth.options import options
+from accounts.time import now
 from console.audit.trail import record_session
 
 
@@ -69,10 +70,10 @@ def _published() -> list[dict[str, Any]]:
     """Return all public keys. Keys that were never used are created, so that clients can cache the
     set.
     """
-    now = endpoint.clock.now()
+    moment = now()
     for purpose in keys.ALGORITHMS:
-        keys.signing_key(purpose, now)
-    return keys.published(now)
+        keys.signing_key(purpose, moment)
+    return keys.published(moment)
 
 
 # Endpoints for the bearer of a token: userinfo, logout and revocation.
@@ -82,7 +83,8 @@ def _published() -> list[dict[str, Any]]:
 async def userinfo(request: HttpRequest) -> HttpResponse:
     """Userinfo endpoint (OpenID Connect Core, section 5.3)."""
     bearer = bearer_of(request)
-    require_scope(bearer, OPENID)
+    if OPENID not in bearer.scope:
+        raise insufficient_scope(OPENID)
     return json_response(user_claims(bearer.holder, " ".join(sorted(bearer.scope))))
 
 
@@ -90,12 +92,15 @@ async def userinfo(request: HttpRequest) -> HttpResponse:
 async def logout(request: HttpRequest) -> HttpResponse:
     """Revoke all tokens of the token's user, as KubeSphere does."""
     bearer = bearer_of(request)
-    grant = require_grant(bearer)
+    grant = bearer.grant
+    if grant is None:
+        # API tokens have no grant.
+        raise insufficient_scope(OPENID)
     fields = query_of(request) if request.method == "GET" else form_of(request)
     where = _where_next(grant, fields)
     name = bearer.holder.user.name
     async with record_session(request, "logout", "token", actor=name):
-        await sync_to_async(grants.end_user)(name, "Logout", endpoint.clock.now())
+        await sync_to_async(grants.end_user)(name, "Logout", now())
     return json_response({"message": "success"}) if where is None else HttpResponseRedirect(where)
 
 
@@ -112,7 +117,7 @@ async def revoke(request: HttpRequest) -> HttpResponse:
     if grant is not None:
         async with record_session(request, "revoke", "token", name=client.name, actor=grant.user):
             grants_of_token = Grant.objects.filter(pk=grant.pk)
-            await sync_to_async(grants.end_grants)(grants_of_token, "Revoked", endpoint.clock.now())
+            await sync_to_async(grants.end_grants)(grants_of_token, "Revoked", now())
     return json_response({})
 
 

@@ -34,9 +34,6 @@ ACCESS, IDLE = timedelta(hours=2), timedelta(hours=2)
 #: Values of Quarterdeck's settings `secondFactor` and `firstPassword`.
 OPTIONAL, REQUIRED = "optional", "required"
 
-#: Attempts per address, as a multiple of the attempts per user, because users can share an address.
-ADDRESS_SHARE = 10
-
 Stamp = tuple[str, int, int, int]
 
 #: Sources of a setting.
@@ -65,10 +62,6 @@ class Limits:
     duration: timedelta = timedelta(minutes=10)
     history: timedelta = timedelta(days=7)
     entries: int = 100
-
-    @property
-    def address_tries(self) -> int:
-        return self.tries * ADDRESS_SHARE
 
 
 DEFAULTS = Limits()

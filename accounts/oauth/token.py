@@ -1,8 +1,6 @@
 """`POST /oauth/token`: exchange a password, code or refresh token for tokens."""
 
 import re
-import time
-from dataclasses import dataclass
 
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
@@ -21,13 +19,12 @@ from accounts.oauth.errors import (
 from accounts.oauth.grants import Issued, RejectedGrant
 from accounts.oauth.holders import holder_of
 from accounts.signin.authenticate import MAX_NAME, NO_CODE, NOT_SET_UP, WRONG_CODE, authenticate
+from accounts.time import now
 from accounts.users.directory import find_user, trusted_users
 from console.audit.trail import record_session
 
 #: Grant types by request parameter. `code` is KubeSphere's name for the authorization code grant.
 GRANTS = {PASSWORD: PASSWORD, REFRESH: REFRESH, CODE: CODE, "code": CODE}
-#: Seconds between two deletions of expired rows in one process.
-DISCARD_EVERY = 60.0
 
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 _WRONG_PASSWORD = "Wrong username or password."  # noqa: S105
@@ -47,21 +44,6 @@ _FACTORS = {
 _WRONG_TOKEN = "The token or code is unknown, already used, expired or revoked."  # noqa: S105
 
 
-@dataclass(slots=True)
-class _Cleanup:
-    next: float = 0.0
-
-    def is_due(self) -> bool:
-        now = time.monotonic()
-        if now < self.next:
-            return False
-        self.next = now + DISCARD_EVERY
-        return True
-
-
-_discarding = _Cleanup()
-
-
 @endpoint.endpoint("POST")
 async def token(request: HttpRequest) -> HttpResponse:
     fields = form_of(request)
@@ -71,8 +53,6 @@ async def token(request: HttpRequest) -> HttpResponse:
         raise OAuthError("unsupported_grant_type", "Unsupported grant type.")
     if grant not in client.grants:
         raise OAuthError("unauthorized_client", "The client may not use this grant type.")
-    if _discarding.is_due():
-        await sync_to_async(grants.discard_expired)(endpoint.clock.now())
     issued = await {PASSWORD: _password, REFRESH: _refresh, CODE: _code}[grant](
         request, client, fields
     )
@@ -108,8 +88,7 @@ async def _password(request: HttpRequest, client: Client, fields: Fields) -> Iss
             recording.set_outcome(code, attempt.reason or "UserEnded")
             issued = None
         else:
-            now = endpoint.clock.now()
-            issued = await sync_to_async(grants.sign_in)(before, client, scope, now)
+            issued = await sync_to_async(grants.sign_in)(before, client, scope, now())
     if attempt.wait is not None:
         raise too_many(attempt.wait)
     if issued is None:
@@ -126,7 +105,7 @@ async def _refresh(request: HttpRequest, client: Client, fields: Fields) -> Issu
     async with record_session(
         request, "refresh", "token", name=client.name, actor=grant.user
     ) as entry:
-        found = await sync_to_async(grants.use_refresh)(given, client, scope, endpoint.clock.now())
+        found = await sync_to_async(grants.use_refresh)(given, client, scope, now())
         if isinstance(found, RejectedGrant):
             entry.set_outcome(400, found.reason)
     return _issued(found)
@@ -139,9 +118,7 @@ async def _code(request: HttpRequest, client: Client, fields: Fields) -> Issued:
         raise invalid_request("code_verifier is missing.")
     user = await sync_to_async(grants.user_of_code)(code, client)
     async with record_session(request, "login", "token", name=client.name, actor=user) as entry:
-        found = await sync_to_async(grants.use_code)(
-            code, client, redirect_uri, challenge, endpoint.clock.now()
-        )
+        found = await sync_to_async(grants.use_code)(code, client, redirect_uri, challenge, now())
         if isinstance(found, RejectedGrant):
             entry.set_outcome(400, found.reason)
     return _issued(found)

@@ -22,9 +22,11 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
+from django.http import HttpRequest
 
 from accounts.models import FailedAttempts
 from accounts.oauth.options import Limits, options
+from accounts.protection.records import origin_of
 from accounts.time import now
 from accounts.users.states import LOCKED, lock_remaining
 from console.kube.projections import User
@@ -32,6 +34,8 @@ from console.kube.store import Entry
 
 #: Kinds of secrets: a password, or a code of the second factor.
 PASSWORD, CODE = "user", "code"
+#: Attempts per address, as a multiple of the attempts per user, because users can share an address.
+ADDRESS_SHARE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ def count_attempt(
     """
     user, source = _user_key(name[:253], kind), _digest("source", network)
     here = _user_key(f"{name[:253]}\0{network}", kind) if network else ""
-    wait = _count(source, limits.address_tries, limits.duration, now) if network else None
+    wait = _count(source, limits.tries * ADDRESS_SHARE, limits.duration, now) if network else None
     if wait is not None:
         return CountedAttempt(user, here, source, wait)
     # In one transaction. Otherwise, a concurrent attempt could see the user's limit exceeded but
@@ -71,6 +75,12 @@ def count_attempt(
         wait = _count(user, limits.tries, limits.duration, now)
         too_often = not here or _count(here, limits.tries, limits.duration, now) is not None
     return CountedAttempt(user, here, source, wait, elsewhere=wait is not None and not too_often)
+
+
+async def begin_attempt(request: HttpRequest, name: str, *, kind: str = PASSWORD) -> CountedAttempt:
+    """Count an attempt of this request as `count_attempt` does. Call from the event loop."""
+    network = origin_of(request).network
+    return await sync_to_async(count_attempt)(name, network, options().limits, now(), kind=kind)
 
 
 def record_success(ticket: CountedAttempt) -> None:

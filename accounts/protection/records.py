@@ -24,6 +24,7 @@ from console.kube.host_runtime import get_runtime
 from console.kube.indexes import indexes_of
 from console.kube.informer import Informer
 from console.kube.projections.tenancy import USER_LABEL, LoginRecord
+from console.kube.status import Severity
 
 MAX_ADDRESS, MAX_AGENT = 64, 256
 log = logging.getLogger(__name__)
@@ -133,15 +134,32 @@ class History:
 
 
 async def history_of(name: str) -> History:
+    found = await _records_of(name)
+    if found is None:
+        return History(loaded=False)
+    found.sort(key=lambda one: (one.created or _BEFORE, one.name), reverse=True)
+    return History(found[:SHOWN])
+
+
+async def has_signed_in_from(name: str, network: str) -> bool:
+    """Return True if any LoginRecord shows a successful sign-in as `name` from this network.
+
+    Failed attempts can't displace these records (`accounts.protection.retention`).
+    """
+    return any(
+        one.status.severity is Severity.OK and Origin(one.source_ip).network == network
+        for one in await _records_of(name) or ()
+    )
+
+
+async def _records_of(name: str) -> list[LoginRecord] | None:
+    """Return the user's LoginRecords in any order, or None if they are not cached."""
     try:
         await get_runtime().wait_synced(LOGIN_RECORDS, timeout=PATIENCE)
         informer: Informer[LoginRecord] = get_runtime().informer(LOGIN_RECORDS)
     except (NeverCached, UnknownKind):
-        return History(loaded=False)
+        return None
     if not informer.freshness.synced:
-        return History(loaded=False)
-    found = [
-        one.projection for one in indexes_of(informer.store).by_label.get(f"{USER_LABEL}={name}")
-    ]
-    found.sort(key=lambda one: (one.created or _BEFORE, one.name), reverse=True)
-    return History(found[:SHOWN])
+        return None
+    entries = indexes_of(informer.store).by_label.get(f"{USER_LABEL}={name}")
+    return [one.projection for one in entries]

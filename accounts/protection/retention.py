@@ -9,8 +9,9 @@ The user's state is informational, for users and other programs. The SQL counter
 before a LoginRecord is written.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import takewhile
 
 from accounts.oauth.options import Limits, options
 from accounts.users.reconciler import is_federated
@@ -94,7 +95,8 @@ class LoginRecordReconciler:
     async def _lock(self, user: Manifest, known: Sequence[Record]) -> None:
         limits, now = options().limits, self._clock.now()
         began = state_since(user.get("status") or {}) or _NEVER
-        failures = [one for one in _since_success(known) if _time(one) > began]
+        since_success = takewhile(lambda one: not _succeeded(one), known)
+        failures = [one for one in since_success if _time(one) > began]
         recent = [one for one in failures if now - _time(one) < limits.duration]
         if len(recent) < limits.tries:
             return
@@ -115,13 +117,6 @@ def _excess(known: Sequence[Record], limits: Limits) -> Sequence[Record]:
     successes = [one for one in known if _succeeded(one)]
     oldest_first = [*reversed(failures), *reversed(successes)]
     return oldest_first[: max(0, len(known) - limits.entries)]
-
-
-def _since_success(known: Iterable[Record]) -> Iterable[Record]:
-    for one in known:
-        if _succeeded(one):
-            return
-        yield one
 
 
 def _succeeded(record: Record) -> bool:

@@ -4,11 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from console.kube.clock import Clock, SystemClock
-
-#: Clock of all providers.
-clock: Clock = SystemClock()
-
 
 class ProviderError(Exception):
     """Error of an identity provider.

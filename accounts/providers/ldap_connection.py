@@ -14,7 +14,7 @@ from threading import BoundedSemaphore
 from typing import Any, TypeVar
 
 from ldap3 import ANONYMOUS, NONE, SIMPLE, SYNC, Connection, Server, Tls
-from ldap3.core.exceptions import LDAPException
+from ldap3.core.exceptions import LDAPException, LDAPSocketOpenError
 
 from accounts.providers.base import Unreachable
 
@@ -174,7 +174,9 @@ async def run_with_connection(place: LdapServer, work: Callable[[LdapConnection]
 def _run(work: Callable[[LdapConnection], T], conversation: LdapConnection) -> T:
     try:
         return work(conversation)
-    except (LDAPException, OSError, ValueError) as error:
-        raise Unreachable("NoAnswer", f"no valid response: {type(error).__name__}") from error
+    except (LDAPSocketOpenError, OSError) as error:
+        raise Unreachable("NoAnswer", "the connection failed") from error
+    except (LDAPException, ValueError) as error:
+        raise Unreachable("NoAnswer", "the response is invalid") from error
     finally:
         conversation.end()

@@ -12,10 +12,10 @@ from joserfc import jwk, jws, jwt
 from joserfc.errors import JoseError
 
 from accounts.jose import UNREADABLE, claims_of
-from accounts.providers import base
 from accounts.providers.base import EndedSessions, ProviderRefused, Unreachable
 from accounts.providers.options import url_problem
 from accounts.providers.web import ProviderHttpClient
+from accounts.time import monotonic, now
 
 WELL_KNOWN = "/.well-known/openid-configuration"
 KEPT = timedelta(minutes=10)
@@ -68,10 +68,10 @@ class Discovery:
         """Return the provider's endpoints. Raise `Unreachable`."""
         if self._fixed is not None:
             return self._fixed
-        now = base.clock.monotonic()
-        if self._found is None or now - self._found[0] >= KEPT.total_seconds():
+        moment = monotonic()
+        if self._found is None or moment - self._found[0] >= KEPT.total_seconds():
             address = self._issuer.rstrip("/") + WELL_KNOWN
-            self._found = (now, _read(await self._web.json_at(address), self._issuer))
+            self._found = (moment, _read(await self._web.json_at(address), self._issuer))
         return self._found[1]
 
     async def key(self, kid: str, algorithm: str) -> Key | None:
@@ -79,7 +79,7 @@ class Discovery:
         if self._is_old(KEPT) or (kid not in self._keys and self._is_old(KEYS_AGAIN)):
             endpoints = await self.endpoints()
             keys = _keys(await self._web.json_at(endpoints.jwks))
-            self._keys, self._keys_read = keys, base.clock.monotonic()
+            self._keys, self._keys_read = keys, monotonic()
         # A provider with a single key may omit its key ID.
         found = self._keys.get(kid) if kid or len(self._keys) != 1 else [*self._keys.values()][0]
         fits = found is not None and algorithm in ALGORITHMS.get(found.key_type, ())
@@ -87,7 +87,7 @@ class Discovery:
 
     def _is_old(self, age: timedelta) -> bool:
         read = self._keys_read
-        return read is None or base.clock.monotonic() - read >= age.total_seconds()
+        return read is None or monotonic() - read >= age.total_seconds()
 
 
 def _read(found: dict[str, Any], issuer: str) -> Endpoints:
@@ -236,7 +236,7 @@ def _check(claims: Claims, issuer: str, client: str) -> None:
 
 def _now() -> int:
     """Return an integer, because a claim can be a number too large for a float."""
-    return int(base.clock.now().timestamp())
+    return int(now().timestamp())
 
 
 def _subject(claims: Claims) -> str:

@@ -22,11 +22,11 @@ from typing import Any, TypeVar
 from django.conf import settings
 from django.urls import reverse
 
+from accounts import time
 from accounts.oauth import kubesphere_config
 from accounts.oauth.clients import uri_problem
 from accounts.oauth.kubesphere_config import SOURCE
 from accounts.oauth.options import config_path, options
-from accounts.providers import base
 from accounts.providers.base import Provider
 from console.kube.host_runtime import get_runtime
 from console.kube.names import is_label_name
@@ -233,7 +233,7 @@ async def read_current_providers() -> ProviderCatalog:
     client = get_runtime().console
     # The runtime may have no cluster.
     if options().identity_providers is None and client is not None:
-        await kubesphere_config.read_if_stale(client, base.clock)
+        await kubesphere_config.read_if_stale(client, time.clock)
     return cached_providers()
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import aiohttp
 
 from accounts.providers.base import Unreachable
+from console.kube.transport import failure_reason
 
 #: Timeout in seconds for a complete request, and maximum response size in bytes.
 DEADLINE = 5.0
@@ -79,7 +80,7 @@ class ProviderHttpClient:
         except TimeoutError as error:
             raise Unreachable("TimedOut", "timeout while waiting for the response") from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise Unreachable("NoAnswer", f"no valid response: {type(error).__name__}") from error
+            raise Unreachable("NoAnswer", f"no valid response: {failure_reason(error)}") from error
 
 
 async def _body(response: aiohttp.ClientResponse) -> bytes:

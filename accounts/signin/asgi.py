@@ -15,6 +15,7 @@ from django.conf import settings
 from django.http import HttpRequest, parse_cookie
 from django.utils.translation import get_language_from_request
 
+from accounts.csrf import rendered_for
 from accounts.signin.presence import find_session, live_access
 from accounts.signin.sessions import FoundSession
 
@@ -26,7 +27,7 @@ class SessionAuthMiddleware:
     """Authenticate websockets and add session data to the scope.
 
     Sets `scope["account"]`, `scope["access_in"]`, `scope["session_alive"]`, `scope["session"]`,
-    `scope["writes"]` and `scope["language"]`.
+    `scope["writes"]`, `scope["rendered_for"]` and `scope["language"]`.
 
      - `account` and `access_in` are None for anonymous users. `access_in(cluster)` returns the
        user's access to a cluster.
@@ -35,6 +36,8 @@ class SessionAuthMiddleware:
      - `session` is an identifier shared by the sockets of one session. It can't be used to
        authenticate.
      - `writes` is False while the user views the console as another user in read-only mode.
+     - `rendered_for(token)` returns the name of the user for whom the page with this CSRF token was
+       rendered, or None.
      - `language` is the visitor's language.
     """
 
@@ -62,6 +65,7 @@ class SessionAuthMiddleware:
             "session_alive": session_alive,
             "session": sha256((key or "").encode()).hexdigest(),
             "writes": found.viewing is None or found.viewing.writes,
+            "rendered_for": rendered_for,
             "language": get_language_from_request(request),
         }
         return await self.application(scope, receive, send)

@@ -15,12 +15,11 @@ from accounts.oauth.holders import holder_of
 from accounts.oauth.options import options
 from accounts.protection import attempts, records
 from accounts.protection.attempts import locked_by_state
-from accounts.protection.records import TOKEN, LoginAttempt, Origin, history_of, origin_of
+from accounts.protection.records import TOKEN, LoginAttempt, has_signed_in_from, origin_of
 from accounts.signin.passwords import TooBusy, is_hash, matches, queue_turn
 from accounts.time import now
 from accounts.users.directory import find_user, trusted_users
 from console.kube.projections import User
-from console.kube.status import Severity
 from console.kube.store import Entry
 from rbac.authorizer import is_usable
 
@@ -124,12 +123,12 @@ async def _checked(
 ) -> Attempt:
     """Count the attempt for the name `counted` and check the password."""
     name = entry.key.name if entry else ""
-    limits, moment, network = options().limits, now(), origin_of(request).network
-    ticket = await sync_to_async(attempts.count_attempt)(counted, network, limits, moment)
+    ticket = await attempts.begin_attempt(request, counted)
     wait = ticket.wait
-    by_state = locked_by_state(entry, moment) if entry is not None else None
+    by_state = locked_by_state(entry, now()) if entry is not None else None
     if ticket.elsewhere or (wait is None and by_state is not None):
-        known = await _is_familiar(counted, network)
+        network = origin_of(request).network
+        known = bool(network) and await has_signed_in_from(counted, network)
         wait = None if known else wait or by_state
     if wait is not None:
         return Attempt(None, name, TOO_MANY, wait)
@@ -145,15 +144,6 @@ async def _checked(
         return Attempt(None, name, _WRONG)
     await sync_to_async(attempts.record_success)(ticket)
     return Attempt(entry.projection, name, "", credential=holder_of(entry).credential)
-
-
-async def _is_familiar(name: str, network: str) -> bool:
-    """Return True if a LoginRecord shows a successful sign-in as `name` from this network."""
-    records = (await history_of(name)).records if network else ()
-    return any(
-        one.status.severity is Severity.OK and Origin(one.source_ip).network == network
-        for one in records
-    )
 
 
 def _credential(entry: Entry[User]) -> tuple[str, str | None]:

@@ -18,8 +18,7 @@ def safe_next_url(given: str) -> str:
     """
     if len(given) > MAX_LENGTH or not given.startswith("/") or not given.isascii():
         return START
-    path = unquote(urlsplit(given).path) if not given.startswith("//") else ""
-    if not _is_plain(given) or not _is_plain(path):
+    if not _is_plain(given) or not _is_plain(path := unquote(urlsplit(given).path)):
         return START
     try:
         match = resolve(path)

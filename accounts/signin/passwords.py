@@ -49,15 +49,6 @@ _places = BoundedSemaphore(MAX_WAITING)
 T = TypeVar("T")
 
 
-def queue_turn(address: str, name: str) -> AbstractAsyncContextManager[None]:
-    """Wait in the queue until a thread can check a password.
-
-    Count the attempt inside this context: a waiting request has not failed yet and must not
-    reduce the attempts available to other requests. Raise `TooBusy`.
-    """
-    return queue_of_loop(_THREADS).turn(address, name)
-
-
 def is_hash(text: str) -> bool:
     """Return True for a bcrypt hash. Any other text in `spec.password` is a plain password."""
     return _HASH.fullmatch(text) is not None
@@ -231,10 +222,14 @@ class PasswordQueue:
 _lines: WeakKeyDictionary[asyncio.AbstractEventLoop, PasswordQueue] = WeakKeyDictionary()
 
 
-def queue_of_loop(places: int) -> PasswordQueue:
-    """Return the queue of the running event loop."""
+def queue_turn(address: str, name: str) -> AbstractAsyncContextManager[None]:
+    """Wait in the queue of the running event loop until a thread can check a password.
+
+    Count the attempt inside this context: a waiting request has not failed yet and must not
+    reduce the attempts available to other requests. Raise `TooBusy`.
+    """
     loop = asyncio.get_running_loop()
     found = _lines.get(loop)
     if found is None:
-        found = _lines[loop] = PasswordQueue(places)
-    return found
+        found = _lines[loop] = PasswordQueue(_THREADS)
+    return found.turn(address, name)

@@ -11,15 +11,13 @@ from django.http import parse_cookie
 
 from accounts.oauth.bearer import examine_token
 from accounts.signin.sessions import FoundSession, State, examine
+from accounts.time import now
 from accounts.users.directory import UsersNotCached
-from console.kube.clock import SystemClock
 from console.kube.host_runtime import get_runtime
 from console.ui.core.access import Access
 from console.ui.core.clusters import Cluster
 from console.ui.core.requests import UserSession
 from rbac.live_access import LiveAccess
-
-_clock = SystemClock()
 
 
 async def find_session(key: str | None) -> FoundSession:
@@ -27,7 +25,7 @@ async def find_session(key: str | None) -> FoundSession:
     if key is None:
         return FoundSession(State.NONE)
     session: SessionBase = import_module(settings.SESSION_ENGINE).SessionStore(key)
-    return await examine(session, _clock.now(), had_cookie=True)
+    return await examine(session, now(), had_cookie=True)
 
 
 async def is_signed_in(headers: Mapping[bytes, Sequence[bytes]]) -> bool:
@@ -73,10 +71,10 @@ def presence_of_session(key: str | None, mine: str, theirs: str) -> UserSession:
     """Return the presence of the session of user `mine`, acting as user `theirs`."""
 
     async def lasts() -> bool:
-        now = await find_session(key)
-        if now.identity is None or now.identity.name != mine:
+        found = await find_session(key)
+        if found.identity is None or found.identity.name != mine:
             return False
-        return theirs == mine or (now.acting is not None and now.acting.name == theirs)
+        return theirs == mine or (found.acting is not None and found.acting.name == theirs)
 
     return UserSession(lasts, partial(live_access, theirs), key or "")
 

@@ -23,13 +23,12 @@ from accounts.signin.login_page import LoginForm, locked_page, login_page
 from accounts.signin.next_url import safe_next_url
 from accounts.signin.passwords import TooBusy
 from accounts.signin.sessions import State, next_page_url
+from accounts.time import now
 from accounts.users.directory import trusted_users
 from console.audit.trail import AuditUnavailable, record_session
-from console.kube.clock import SystemClock
 from console.kube.host_runtime import get_runtime
 from console.ui.core.requests import ConsoleRequest
 
-_clock = SystemClock()
 KEY = "kubesphere"
 MAX_LENGTH = 8192
 #: Padding used if the password is shorter than the key.
@@ -98,7 +97,7 @@ async def _admit(request: HttpRequest, attempt: Attempt) -> bool:
         await sessions.start_session(
             request.session,
             attempt.user,
-            _clock.now(),
+            now(),
             credential=attempt.credential,
             origin=origin_of(request),
         )
@@ -122,7 +121,7 @@ async def logout(request: ConsoleRequest) -> HttpResponse:
         await request.session.aflush()
     if request.account is not None:
         # Other websockets of this browser, on any replica, then check their session again.
-        await notify_replicas(get_runtime().console, request.account, _clock.now())
+        await notify_replicas(get_runtime().console, request.account, now())
     if where:
         # Render a page instead of a redirect, because browsers may apply the CSP directive
         # `form-action` to redirects after a form post.

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from django.utils.translation import gettext_lazy
 
+from accounts.time import now
 from console.kube.cachewait import wait_for_cache
-from console.kube.clock import SystemClock
 from console.kube.gvr import USERS, Key
 from console.kube.host_runtime import get_runtime
 from console.kube.informer import Informer
@@ -15,8 +15,6 @@ from console.ui.core.permissions import NotLoaded
 
 #: Maximum age of the cache for authentication while kube-apiserver is unreachable.
 STALE_USERS = timedelta(minutes=5)
-
-_clock = SystemClock()
 
 
 class UsersNotCached(NotLoaded):
@@ -39,7 +37,7 @@ def trusted_users() -> Informer[User]:
     """
     informer = users()
     stale_since = informer.freshness.stale_since
-    if stale_since is not None and _clock.now() - stale_since >= STALE_USERS:
+    if stale_since is not None and now() - stale_since >= STALE_USERS:
         raise UsersNotCached
     return informer
 

@@ -11,6 +11,7 @@ from accounts.users.bindingcleanup import GROUP, BindingCleanup, NotCachedYet
 from accounts.users.states import with_finalizer, without_finalizer
 from console.kube.apply import Manifest
 from console.kube.controller import Request, Result
+from console.kube.group_kind import group_of
 from console.kube.gvr import (
     GROUP_BINDINGS,
     GROUPS,
@@ -21,16 +22,24 @@ from console.kube.gvr import (
 )
 from console.kube.indexes import Index
 from console.kube.informer import Informer
-from console.kube.projections.tenancy import Group, GroupBinding
+from console.kube.projections.tenancy import GROUP_LABEL, Group, GroupBinding
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from rbac.apply import delete_entry
 from rbac.event_recorder import NORMAL, WARNING, Recorder
+from rbac.projection import owner_reference
 
 FINALIZER = "finalizers.kubesphere.io/groups"
-GROUP_LABEL = "iam.kubesphere.io/group-ref"
 #: Requeue delays in seconds: while the cache is expected to change, and while an owner is missing.
 LOOK_AGAIN, OWNERLESS_RETRY = 1.0, 30.0
+#: Groups and kinds of the owners that this controller sets.
+_OWNER_KINDS = frozenset(
+    {
+        (GROUPS.group, "Group"),
+        (WORKSPACE_TEMPLATES.group, "WorkspaceTemplate"),
+        (WORKSPACES.group, "Workspace"),
+    }
+)
 #: Maximum nesting depth of departments. Deeper nesting is treated as a mistake.
 MAX_DEPTH = 32
 
@@ -85,7 +94,7 @@ class GroupReconciler:
         others = [
             one
             for one in meta.get("ownerReferences") or []
-            if one["kind"] not in ("Group", "WorkspaceTemplate", "Workspace")
+            if (group_of(one["apiVersion"]), one["kind"]) not in _OWNER_KINDS
         ]
         wanted = {
             "finalizers": with_finalizer(group, FINALIZER),
@@ -131,11 +140,5 @@ class GroupReconciler:
 
 
 def _reference(kind: str, gvr: GVR, entry: Entry[Any]) -> Manifest:
-    return {
-        "apiVersion": gvr.group_version,
-        "kind": kind,
-        "name": entry.key.name,
-        "uid": entry.projection.uid,
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
+    found = owner_reference(gvr, kind, entry.key.name, entry.projection.uid)
+    return {**found, "blockOwnerDeletion": True}

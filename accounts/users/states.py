@@ -11,7 +11,7 @@ from console.kube.clients import ObjectClient
 from console.kube.gvr import USERS
 
 ACTIVE, DISABLED, LOCKED = "Active", "Disabled", "AuthLimitExceeded"
-IDENTITY_PROVIDER_LABEL = "iam.kubesphere.io/identify-provider"
+PROVIDER_LABEL = "iam.kubesphere.io/identify-provider"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def wanted_state(user: Manifest, now: datetime, *, lock: timedelta) -> WantedSta
     if state == DISABLED:
         return WantedState()
     if not password:
-        if not labels.get(IDENTITY_PROVIDER_LABEL):
+        if not labels.get(PROVIDER_LABEL):
             return WantedState(DISABLED, "The user has neither a password nor an identity provider")
         return WantedState() if state == ACTIVE else WantedState(ACTIVE)
     if state == LOCKED:

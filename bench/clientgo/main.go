@@ -1,8 +1,10 @@
 // Runs one SharedInformer on pods like a typical Go console: the typed clientset with its defaults, and a
-// transform that drops managedFields. Prints one line of JSON after the sync.
+// transform that drops managedFields. Prints one line of JSON after the sync or, with -follow, for each
+// line of standard input.
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"flag"
@@ -28,21 +30,24 @@ type result struct {
 	Resting  int64   `json:"resting"`
 	Released int64   `json:"released"`
 	Peak     int64   `json:"peak"`
+	// Versions are the resource versions by key, with -follow.
+	Versions map[string]string `json:"versions,omitempty"`
 }
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", "", "file")
 	contentType := flag.String("content-type", "", "what to ask for; empty: the clientset's default")
 	namespace := flag.String("namespace", "", "only this one; empty: all")
+	follow := flag.Bool("follow", false, "print the versions of all pods for each line of standard input")
 	settle := flag.Duration("settle", time.Second, "between a collection and reading the memory")
 	flag.Parse()
-	if err := run(*kubeconfig, *contentType, *namespace, *settle); err != nil {
+	if err := run(*kubeconfig, *contentType, *namespace, *settle, *follow); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(kubeconfig, contentType, namespace string, settle time.Duration) error {
+func run(kubeconfig, contentType, namespace string, settle time.Duration, follow bool) error {
 	started := time.Now()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -60,7 +65,7 @@ func run(kubeconfig, contentType, namespace string, settle time.Duration) error 
 	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{}); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 	defer cancel()
 	factory.Start(ctx.Done())
 	select {
@@ -69,9 +74,28 @@ func run(kubeconfig, contentType, namespace string, settle time.Duration) error 
 		return fmt.Errorf("not synced in 10 minutes")
 	}
 	answer := result{Seconds: time.Since(started).Seconds(), Objects: len(informer.GetStore().ListKeys())}
+	if follow {
+		return answer.follow(informer.GetStore())
+	}
 	answer.measure(settle)
 	runtime.KeepAlive(informer)
 	return json.NewEncoder(os.Stdout).Encode(answer)
+}
+
+// follow prints the versions of all pods for each line of standard input, until it ends.
+func (r *result) follow(store cache.Store) error {
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		r.Versions = map[string]string{}
+		for _, object := range store.List() {
+			pod := object.(*corev1.Pod)
+			r.Versions[pod.Namespace+"/"+pod.Name] = pod.ResourceVersion
+		}
+		if err := json.NewEncoder(os.Stdout).Encode(r); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
 }
 
 func withoutManagedFields(object any) (any, error) {

@@ -16,16 +16,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.actions.creation import LONGEST, new_name
-from console.actions.workloads.images import ImageField
 from console.kube.cachewait import wait_for_cache
-from console.kube.gvr import Key
+from console.kube.compatibility import EPHEMERAL_CONTAINERS, before, release_text
+from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
+from console.ui.core.access import Access
 from console.ui.core.action_texts import kubectl, quoted
 from console.ui.core.actions import Action, ActionContext, Outcome, Permission
 from console.ui.core.container_actions import ATTACH
 from console.ui.core.kind import ResourceKind
 from console.ui.core.links import container_startup_url
 from console.ui.core.manifests import mappings_at
+from console.ui.core.permissions import Refused
 from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
 from console.ui.forms.forms import ChoiceField, ConsoleForm, TextField
@@ -54,6 +56,17 @@ _PROFILE_WORDS = {
     "sysadmin": gettext_lazy("sysadmin: privileged, root on the node"),
 }
 _AT = "spec.ephemeralContainers[*]"
+
+
+class ImageField(TextField):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=1000, **options)
+
+    def clean(self, value: Any) -> str:
+        found = str(super().clean(value))
+        if any(character.isspace() for character in found):
+            raise ValidationError(_("An image name cannot contain spaces."))
+        return found
 
 
 class DebugForm(ConsoleForm):
@@ -128,6 +141,14 @@ class Debug(Action):
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.deleted is None and not entry.projection.ended
 
+    def is_offered(self, access: Access, entry: Entry[Any]) -> bool:
+        return self.applicable(entry) and not _lacks_debug_containers(access)
+
+    async def check(self, access: Access, gvr: GVR, key: Key) -> None:
+        if _lacks_debug_containers(access):
+            words = {"release": release_text(EPHEMERAL_CONTAINERS)}
+            raise Refused(_("Debug containers require Kubernetes %(release)s.") % words)
+
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         targets = list(_targets(subject.entry.original()))
         initial = {
@@ -161,6 +182,10 @@ class Debug(Action):
         text = _("Added the debug container %(container)s to %(kind)s %(name)s.")
         url = container_startup_url(cluster.name, key, container["name"])
         return context.succeeded(text, url, container=escape_invisible(container["name"]))
+
+
+def _lacks_debug_containers(access: Access) -> bool:
+    return before(access.cluster.runtime.served.version, EPHEMERAL_CONTAINERS)
 
 
 def _targets(manifest: Mapping[str, Any]) -> Iterator[str]:

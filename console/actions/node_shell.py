@@ -6,12 +6,14 @@ the namespace for the pods.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 from django.conf import settings
+from django.template.loader import render_to_string
 from django.utils.functional import Promise
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -29,6 +31,7 @@ from console.ui.core.links import container_startup_url
 from console.ui.core.permissions import Refused
 from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
+from console.ui.details.panels import NOTHING, Panel
 from console.ui.forms.forms import ConsoleForm, TextField
 
 #: Label of pods that are deleted when their terminal closes, and its value for node shells.
@@ -128,6 +131,34 @@ class NodeShell(Action):
         text = _("Created pod %(pod)s for a shell on %(kind)s %(name)s.")
         url = container_startup_url(cluster.name, pod, CONTAINER)
         return context.succeeded(text, url, pod=escape_invisible(name))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeShellPanel(Panel):
+    """The reason why node shells are unavailable, and how to enable them.
+
+    Shown only to users who may create pods in every project.
+    """
+
+    id: str = "shell"
+    title: str | Promise = gettext_lazy("Node shell")
+    place: Literal["above", "left", "right"] = "right"
+
+    def html(self, subject: Subject) -> SafeString:
+        access, kind, shell = subject.access, subject.kind, NodeShell()
+        if not access.can("create", PODS):
+            return NOTHING
+        missing = shell.missing(access, kind.gvr, subject.key)
+        if shell_namespace() and missing is None:
+            return NOTHING
+        context = {
+            "namespace": shell_namespace(),
+            "verb": missing.verb if missing else "",
+            "resource": "/".join(
+                filter(None, (PODS.resource, missing.subresource if missing else ""))
+            ),
+        }
+        return render_to_string("ui/panels/node_shell.html", context)
 
 
 def _command() -> list[str]:

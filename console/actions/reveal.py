@@ -13,8 +13,8 @@ import msgspec
 from django.utils.translation import gettext_lazy
 
 from console.ui.core.actions import Action, ActionContext, ActionPage, Outcome, Permission
-from console.ui.core.kind import NAV_GROUPS, ResourceKind
-from console.ui.core.links import list_url, object_url
+from console.ui.core.kind import ResourceKind
+from console.ui.core.links import object_url
 from console.ui.core.manifests import mapping
 from console.ui.core.text import escape_invisible_lines
 from console.ui.core.threads import in_thread
@@ -66,10 +66,7 @@ class Reveal(Action):
             "console/reveal.html",
             {
                 "kind": kind.view,
-                "group": NAV_GROUPS[kind.nav.group],
                 "name": key.name,
-                "namespace": key.namespace,
-                "up_url": list_url(cluster, kind.segment, key.namespace),
                 "url": object_url(cluster, kind.segment, key),
                 "seconds": SHOWN,
                 **shown,

@@ -152,7 +152,7 @@ class TakeSnapshot(_CopyAction):
 
     def is_protected(self, access: Access, name: str) -> bool:
         """Hide the action if the cluster does not support snapshots."""
-        return not access.cluster.kinds.customs.serves(VOLUME_SNAPSHOTS)
+        return not access.cluster.kinds.installed(VOLUME_SNAPSHOTS)
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return _has_volume(entry)

@@ -1,10 +1,12 @@
-"""Append-only models of the audit trail.
+"""Models of the audit trail and its hash chain (ADR 28).
 
-An `AuditRecord` is written before an action is performed, and its `AuditOutcome` afterwards. A
-record without an outcome means that the process ended in between, so the result is unknown.
-Updating and deleting rows raises an exception, for instances and for querysets.
+An `AuditRecord` is written before an action is performed, and completed once with its result. A
+record without a result means that the process ended in between, so the result is unknown. Any other
+change and any deletion raises an exception, for instances and for querysets; `prune` in
+`console.audit.retention` is the only exception.
 """
 
+from datetime import timedelta
 from typing import Any, NoReturn, TypeVar
 
 from django.db import models
@@ -47,19 +49,28 @@ class AppendOnlyModel(models.Model):
         raise AppendOnlyError("audit rows cannot be deleted")
 
 
+class Stage(models.IntegerChoices):
+    """How much of a record is in the hash chain."""
+
+    NEW = 0
+    STARTED = 1
+    FINISHED = 2
+
+
 class AuditRecord(AppendOnlyModel):
-    """Requested action. All texts are limited in length and contain no control characters; see
-    `trail`.
+    """An action and its result. All texts are limited in length and contain no control characters;
+    see `console.audit.trail`.
     """
 
-    time = models.DateTimeField(default=timezone.now, db_index=True)
-    #: Also sent to kube-apiserver as `Audit-ID`, to correlate its audit log with this record.
-    audit_id = models.CharField(max_length=36, unique=True)
+    time = models.DateTimeField(default=timezone.now)
+    #: Also sent to kube-apiserver as `Audit-ID`, to join its audit events with this record.
+    audit_id = models.CharField(max_length=64, unique=True)
     #: Session's user, and the user the request was made as. They only differ during impersonation.
-    actor = models.CharField(max_length=253, blank=True, db_index=True)
+    actor = models.CharField(max_length=253, blank=True)
     as_user = models.CharField(max_length=253, blank=True)
     #: Cluster of the object. The default applies to records from before multi-cluster support.
     cluster = models.CharField(max_length=63, default="host")
+    workspace = models.CharField(max_length=253, blank=True)
     verb = models.CharField(max_length=32)
     group = models.CharField(max_length=253, blank=True)
     version = models.CharField(max_length=63, blank=True)
@@ -70,28 +81,92 @@ class AuditRecord(AppendOnlyModel):
     source = models.CharField(max_length=64, blank=True)
     user_agent = models.CharField(max_length=256, blank=True)
     path = models.CharField(max_length=512, blank=True)
+    #: How the request reached kube-apiserver: a value of `console.audit.trail.Origin`.
+    origin = models.CharField(max_length=16, blank=True)
+
+    # The result. All values are set at once. `code` is the HTTP status, 0 if the action was aborted
+    # and its result is unknown, and None while the action runs.
+    finished = models.DateTimeField(null=True)
+    code = models.PositiveSmallIntegerField(null=True)
+    reason = models.CharField(max_length=64, blank=True)
+    message = models.CharField(max_length=1024, blank=True)
+    uid = models.CharField(max_length=128, blank=True)
+    #: SHA-256 of the manifests in the record's `AuditChange`, or "" without one.
+    change_digest = models.CharField(max_length=64, blank=True)
+
+    #: Managed by `console.audit.chain`.
+    stage = models.PositiveSmallIntegerField(choices=Stage, default=Stage.NEW)
 
     objects = AppendOnlyQuerySet.as_manager()
 
     class Meta:
         ordering = ["-time", "-id"]
+        # Searches read one of these backwards from the end of the time range (`console.audit.search`).
+        indexes = [
+            models.Index(fields=["time", "id"], name="audit_by_time"),
+            models.Index(fields=["actor", "time", "id"], name="audit_by_actor"),
+            models.Index(fields=["name", "time", "id"], name="audit_by_name"),
+            models.Index(fields=["cluster", "namespace", "time", "id"], name="audit_by_namespace"),
+            models.Index(fields=["workspace", "time", "id"], name="audit_by_workspace"),
+            models.Index(fields=["time"], name="audit_failures", condition=models.Q(code__gte=400)),
+            models.Index(
+                fields=["id"], name="audit_to_seal", condition=models.Q(stage__lt=Stage.FINISHED)
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.actor or '-'} {self.verb} {self.resource} {self.namespace}/{self.name}"
 
+    @property
+    def duration(self) -> timedelta | None:
+        return self.finished - self.time if self.finished is not None else None
 
-class AuditOutcome(AppendOnlyModel):
-    """Result of an action. `code` is the HTTP status, or 0 if the action was aborted and its result
-    is unknown.
+
+class AuditChange(AppendOnlyModel):
+    """Manifests before and after a change, as compressed JSON without values of Secrets. An empty
+    value means that the object didn't exist, or that the manifest is unknown.
     """
 
-    record = models.OneToOneField(AuditRecord, on_delete=models.PROTECT, related_name="outcome")
-    time = models.DateTimeField(default=timezone.now)
-    code = models.PositiveSmallIntegerField()
-    reason = models.CharField(max_length=64, blank=True)
-    message = models.CharField(max_length=1024, blank=True)
+    record = models.OneToOneField(AuditRecord, on_delete=models.PROTECT, related_name="change")
+    before: Any = models.BinaryField()
+    after: Any = models.BinaryField()
 
     objects = AppendOnlyQuerySet.as_manager()
 
-    def __str__(self) -> str:
-        return f"{self.code} {self.reason}"
+
+class AuditLink(AppendOnlyModel):
+    """Link of the hash chain: the digest of a record at a `Stage`, and of the previous link.
+
+    `record` is not a foreign key, because a link must outlast a record that an attacker removes.
+    """
+
+    seq = models.BigIntegerField(primary_key=True)
+    record = models.BigIntegerField(db_index=True)
+    stage = models.PositiveSmallIntegerField(choices=Stage)
+    previous = models.CharField(max_length=64)
+    hash = models.CharField(max_length=64)
+
+    objects = AppendOnlyQuerySet.as_manager()
+
+
+class AuditAnchor(models.Model):
+    """Signed end of the chain. `head` is the last link, and `start` the last link that was deleted
+    at the end of its retention. `signature` is keyed with `SECRET_KEY`.
+    """
+
+    name = models.CharField(max_length=8, primary_key=True)
+    seq = models.BigIntegerField(default=0)
+    hash = models.CharField(max_length=64)
+    time = models.DateTimeField()
+    signature = models.CharField(max_length=64)
+
+
+class AuditExport(models.Model):
+    """Progress of an export (`console.audit.export`): the last link that the target received.
+    `next_try` is also the end of a running delivery.
+    """
+
+    name = models.CharField(max_length=16, primary_key=True)
+    seq = models.BigIntegerField()
+    failures = models.PositiveIntegerField(default=0)
+    next_try = models.DateTimeField()

@@ -53,12 +53,25 @@ class DraftContent(msgspec.Struct, frozen=True):
     - `base`: original manifest.
     - `uid`: UID of the object.
     - `project`: namespace for new objects that don't specify one.
+    - `title`: name of the new object in a wizard. `step`: step of the wizard. `visited`: submitted
+      steps. `inputs`: values that the wizard can't write into the manifest, by step and field.
+    - `source`: the object that is copied, as `namespace/name`, if placeholders stand for its values.
+      `refused`: values that the cluster refused and the reasons, by step and field.
+    - `made`: the objects that were created, as JSON. The text of a draft is "" when all of its
+      objects were created.
     """
 
     text: str
     base: str = ""
     uid: str = ""
     project: str = ""
+    title: str = ""
+    step: str = ""
+    inputs: dict[str, dict[str, str]] = {}
+    visited: list[str] = []
+    source: str = ""
+    refused: dict[str, dict[str, tuple[str, str]]] = {}
+    made: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +81,52 @@ class StoredDraft:
     updated: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class DraftEntry:
+    """A draft in the list of an account's drafts."""
+
+    number: int
+    key: DraftKey
+    content: DraftContent
+    updated: datetime
+
+
 class DraftConflict(Exception):
     """A newer version exists that the page has not loaded."""
 
 
 def find(place: DraftKey) -> StoredDraft | None:
     row = _rows(place).filter(updated__gt=timezone.now() - LIFETIME).first()
-    if row is None:
-        return None
+    content = _content(row) if row is not None else None
+    return StoredDraft(content, row.version, row.updated) if row and content else None
+
+
+def drafts_of(account: str) -> list[DraftEntry]:
+    """Return the drafts of an account, the latest first, without those whose objects were created."""
+    recent = timezone.now() - LIFETIME
+    rows = Draft.objects.filter(account=account, updated__gt=recent).order_by("-updated", "-pk")
+    found = []
+    for row in rows[:MAX_DRAFTS]:
+        content = _content(row)
+        if content is not None and (content.text or not content.made):
+            key = DraftKey(account, row.cluster, row.kind, row.namespace, row.name)
+            found.append(DraftEntry(row.pk, key, content, row.updated))
+    return found
+
+
+def delete_draft_of(account: str, number: int) -> bool:
+    """Delete a draft of an account. Return False if the account has no such draft."""
+    deleted, _types = Draft.objects.filter(account=account, pk=number).delete()
+    return bool(deleted)
+
+
+def _content(row: Draft) -> DraftContent | None:
     try:
         packed = decrypt(row.content, _PURPOSE)
-        content = msgspec.json.decode(zlib.decompress(packed), type=DraftContent)
+        return msgspec.json.decode(zlib.decompress(packed), type=DraftContent)
     except (DecryptionError, zlib.error, msgspec.DecodeError):
         log.warning("Draft %s was encrypted with another SECRET_KEY or is damaged", row.pk)
         return None
-    return StoredDraft(content, row.version, row.updated)
 
 
 def store_draft(place: DraftKey, content: DraftContent, version: int) -> int:

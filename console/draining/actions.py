@@ -71,7 +71,7 @@ class _Consent(CheckField):
 
 
 class PodsUnknown(NotLoaded):
-    text = gettext_lazy("The pods have not been loaded from the cluster yet.")
+    text = gettext_lazy("The pods are not loaded yet. Try again later.")
 
 
 class Drain(Action):
@@ -107,7 +107,7 @@ class Drain(Action):
             raise PodsUnknown
         return DrainForm(data, plan)
 
-    def extra_html(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
+    async def extra_html(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
         plan = form.plan if isinstance(form, DrainForm) else None
         return render_to_string("console/draining/asked.html", {"plan": plan})
 

@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
+from console.kube.group_kind import group_of
 from console.kube.gvr import POD_DISRUPTION_BUDGETS, PODS, Key
 from console.kube.indexes import indexes_of
 from console.kube.store import Entry
@@ -70,7 +71,9 @@ def _fate(pod: Mapping[str, Any], meta: Mapping[str, Any]) -> Disposition:
         return Disposition.ENDED
     if not owners:
         return Disposition.LOST
-    return Disposition.DAEMON if owners[0].get("kind") == "DaemonSet" else Disposition.MOVES
+    owner = owners[0]
+    daemon = (group_of(text(owner.get("apiVersion"))), owner.get("kind")) == ("apps", "DaemonSet")
+    return Disposition.DAEMON if daemon else Disposition.MOVES
 
 
 #: Maximum number of pods shown per group.

@@ -245,6 +245,7 @@ class DrainTask:
         namespace, name = result.namespace, result.name
         recorded = replace(self._order.recorded, namespace=namespace, name=name)
         async with record(recorded) as recording:
+            recording.uid = result.uid
             await self._client.evict(
                 namespace=namespace,
                 name=name,

@@ -56,17 +56,17 @@ def store_change(
     done: tuple[str, str],
     before: Manifest,
     after: Manifest,
-) -> None:
-    """Store a change and delete expired and surplus changes. Changes with too large manifests are
-    not stored.
+) -> int | None:
+    """Store a change, delete expired and surplus changes, and return the change's number. Changes
+    with too large manifests are not stored.
 
     `done` is the verb and subresource of the audit record.
     """
     packed = _pack(before), _pack(after)
     if any(len(one) > MAX_BYTES for one in packed) or packed[0] == packed[1]:
-        return
+        return None
     with transaction.atomic():
-        ObjectChange.objects.create(
+        made = ObjectChange.objects.create(
             audit_id=audit_id,
             actor=actor,
             **about.columns(),
@@ -80,6 +80,7 @@ def store_change(
         ObjectChange.objects.filter(
             time__lt=timezone.now() - timedelta(days=RETENTION_DAYS)
         ).delete()
+    return made.pk
 
 
 def changes_of(about: ObjectReference, **lookup: Any) -> list[RecordedChange]:

@@ -7,16 +7,20 @@ from django.utils.translation import gettext_lazy
 from console.actions.role_bindings import ROLE, SUBJECT, SUBJECTS, NativeBindingKind, binding_to
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
 from console.kube.projections.roles import Binding
+from console.ui import lists
 from console.ui.core.kind import Nav, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import LinkColumn, LinkTarget
+from console.ui.details.descriptions.roles import binding
+from console.ui.details.panels.description import DescriptionPanel
+from console.ui.details.panels.standard import kind_panels
 
 
-def role_of(binding: Binding) -> LinkTarget | None:
-    return LinkTarget("clusterroles", "", binding.role) if binding.role else None
+def role_of(binding: Binding) -> lists.LinkTarget | None:
+    return lists.LinkTarget("clusterroles", "", binding.role) if binding.role else None
 
 
 @register
+@kind_panels(DescriptionPanel(describe=binding))
 class ClusterRoleBindingKind(NativeBindingKind):
     gvr, scope, nav = CLUSTER_ROLE_BINDINGS, Scope.CLUSTER, Nav("access", 50, "access")
     title = gettext_lazy("Cluster role bindings")
@@ -24,7 +28,7 @@ class ClusterRoleBindingKind(NativeBindingKind):
     nouns = gettext_lazy("cluster role bindings")
     example = binding_to("ClusterRole")
     columns = (
-        LinkColumn(
+        lists.LinkColumn(
             id="role",
             label=gettext_lazy("Role"),
             priority=1,

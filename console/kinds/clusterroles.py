@@ -7,11 +7,14 @@ from access.roles.lookup import new_url
 from console.actions.role_bindings import DESCRIBED, READS_PODS
 from console.kube.gvr import CLUSTER_ROLES
 from console.kube.projections.roles import Role
+from console.ui import lists
 from console.ui.core.clusters import HOST
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import BoolColumn, NumberColumn, TextColumn
-from console.ui.lists.filters import ChoiceFilter
+from console.ui.details.descriptions.roles import role
+from console.ui.details.panels.description import DescriptionPanel
+from console.ui.details.panels.standard import kind_panels
+from console.ui.details.relations.aggregation import AggregatedRolesPanel, ClusterRoleUsersPanel
 from rbac.levels import Level, RoleScope
 
 #: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings
@@ -26,6 +29,11 @@ def origin(role: Role) -> str:
 
 
 @register
+@kind_panels(
+    DescriptionPanel(describe=role),
+    AggregatedRolesPanel(),
+    around=(ClusterRoleUsersPanel(),),
+)
 class ClusterRoleKind(ResourceKind):
     gvr, scope, nav = CLUSTER_ROLES, Scope.CLUSTER, Nav("access", 40, "access")
     projection = Role
@@ -34,13 +42,13 @@ class ClusterRoleKind(ResourceKind):
     nouns = gettext_lazy("cluster roles")
     example = READS_PODS
     columns = (
-        NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=2),
-        BoolColumn(id="aggregated", label=gettext_lazy("Aggregated"), priority=3),
-        TextColumn(id="description", label=gettext_lazy("Description"), priority=2),
+        lists.NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=2),
+        lists.BoolColumn(id="aggregated", label=gettext_lazy("Aggregated"), priority=3),
+        lists.TextColumn(id="description", label=gettext_lazy("Description"), priority=2),
     )
     search = DESCRIBED
     filters = (
-        ChoiceFilter(
+        lists.ChoiceFilter(
             param="origin",
             label=gettext_lazy("Origin"),
             choices=(

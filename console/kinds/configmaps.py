@@ -10,6 +10,7 @@ from console.actions.data_keys.edit import EditKeys
 from console.kube.gvr import CONFIG_MAPS
 from console.kube.projections.config import ConfigMap
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.action_texts import Fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
@@ -18,8 +19,8 @@ from console.ui.core.text import escape_invisible
 from console.ui.details.panels.data import DataPanel
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.object_panels import UsedByPanel
-from console.ui.lists.columns import BoolColumn, ListColumn, NumberColumn, QuantityColumn
-from console.ui.lists.filters import SearchFilter
+from console.wizards import examples
+from console.wizards.configuration import CONFIG_MAP
 
 #: Maximum number of keys listed in the delete confirmation.
 MAX_LISTED_KEYS = 10
@@ -36,24 +37,28 @@ class ConfigMapKind(ResourceKind):
     singular = gettext_lazy("ConfigMap")
     nouns = gettext_lazy("ConfigMaps")
     example = {"data": {"key": "value"}}
+    wizard = CONFIG_MAP
+    examples = examples.CONFIG_MAPS
     columns = (
-        NumberColumn(
+        lists.NumberColumn(
             id="fields",
             label=pgettext_lazy("data", "Keys"),
             priority=2,
             get=lambda found: len(found.keys),
         ),
-        ListColumn(id="keys", label=gettext_lazy("Key names"), priority=3, most=3),
-        QuantityColumn(
+        lists.ListColumn(id="keys", label=gettext_lazy("Key names"), priority=3, most=3),
+        lists.QuantityColumn(
             id="size",
             label=gettext_lazy("Size"),
             priority=2,
             get=lambda found: str(found.size),
             unit="bytes",
         ),
-        BoolColumn(id="immutable", label=gettext_lazy("Immutable"), priority=4),
+        lists.BoolColumn(id="immutable", label=gettext_lazy("Immutable"), priority=4),
     )
-    search = SearchFilter(covers=gettext_lazy("Name, label or key"), texts=lambda found: found.keys)
+    search = lists.SearchFilter(
+        covers=gettext_lazy("Name, label or key"), texts=lambda found: found.keys
+    )
     actions = (EditKeys(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

@@ -2,35 +2,24 @@
 
 from django.utils.translation import gettext_lazy
 
-from console.actions.workloads.autoscaling import Autoscale
-from console.actions.workloads.base import (
-    AVAILABLE,
-    OF_PODS,
-    READY,
-    TEMPLATE,
-    UPDATED,
-    WorkloadKind,
-)
-from console.actions.workloads.environment import EditEnvironment
-from console.actions.workloads.images import SetImage
-from console.actions.workloads.probes import EditProbes
-from console.actions.workloads.resources import SetResources
-from console.actions.workloads.rollbacks import RollBackDeployment
-from console.actions.workloads.rollouts import Pause, Restart, Resume
-from console.actions.workloads.scaling import Scale
-from console.actions.workloads.strategies import EditDeploymentStrategy
-from console.actions.workloads.volumes import EditVolumes
+from console.actions import workloads
 from console.kube.gvr import DEPLOYMENTS, REPLICA_SETS
 from console.kube.projections.apps import Deployment
+from console.ui import lists
 from console.ui.core.container_actions import ShowLogs
 from console.ui.core.deleting import DeleteOwner
 from console.ui.core.kind import Nav, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import AgeColumn, OwnerColumn, StatusColumn, TextColumn
+from console.ui.details.descriptions.workloads import workload
+from console.ui.details.panels.description import DescriptionPanel
+from console.ui.details.panels.standard import kind_panels
+from console.wizards import examples
+from console.wizards.quick import DEPLOYMENT
 
 
 @register
-class DeploymentKind(WorkloadKind):
+@kind_panels(last=(DescriptionPanel(describe=workload, place="right"),))
+class DeploymentKind(workloads.WorkloadKind):
     gvr, scope, nav = DEPLOYMENTS, Scope.NAMESPACED, Nav("workloads", 20, "workloads")
     short_names = ("deploy",)
     owns = (REPLICA_SETS,)
@@ -41,30 +30,32 @@ class DeploymentKind(WorkloadKind):
     title = gettext_lazy("Deployments")
     singular = gettext_lazy("deployment")
     nouns = gettext_lazy("deployments")
-    example = {"spec": {"replicas": 1, **OF_PODS}}
+    example = {"spec": {"replicas": 1, **workloads.OF_PODS}}
+    wizard = DEPLOYMENT
+    examples = examples.DEPLOYMENTS
     columns = (
-        StatusColumn(),
-        READY,
-        UPDATED,
-        AVAILABLE,
-        *TEMPLATE,
-        TextColumn(id="strategy", label=gettext_lazy("Strategy"), priority=4),
-        OwnerColumn(),
-        AgeColumn(id="changed", label=gettext_lazy("Last rollout"), priority=4),
+        lists.StatusColumn(),
+        workloads.READY,
+        workloads.UPDATED,
+        workloads.AVAILABLE,
+        *workloads.TEMPLATE,
+        lists.TextColumn(id="strategy", label=gettext_lazy("Strategy"), priority=4),
+        lists.OwnerColumn(),
+        lists.AgeColumn(id="changed", label=gettext_lazy("Last rollout"), priority=4),
     )
     actions = (
         ShowLogs(),
-        Scale(),
-        Autoscale(),
-        Restart(),
-        SetImage(),
-        SetResources(),
-        EditEnvironment(),
-        EditProbes(),
-        EditVolumes(),
-        EditDeploymentStrategy(),
-        RollBackDeployment(),
-        Pause(),
-        Resume(),
+        workloads.Scale(),
+        workloads.Autoscale(),
+        workloads.Restart(),
+        workloads.SetImage(),
+        workloads.SetResources(),
+        workloads.EditEnvironment(),
+        workloads.EditProbes(),
+        workloads.EditVolumes(),
+        workloads.EditStrategy(),
+        workloads.RollBackDeployment(),
+        workloads.Pause(),
+        workloads.Resume(),
         DeleteOwner(),
     )

@@ -9,26 +9,22 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import ENDPOINT_SLICES, SERVICES, Key
 from console.kube.projections.network import EndpointSlice
 from console.kube.status import Severity
+from console.ui import lists
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import (
-    LinkColumn,
-    LinkTarget,
-    ListColumn,
-    RatioColumn,
-    StatusColumn,
-    TextColumn,
-)
-from console.ui.lists.filters import FieldFilter, SearchFilter
+from console.ui.details.descriptions.network import endpoint_slice
+from console.ui.details.panels.description import DescriptionPanel
+from console.ui.details.panels.standard import kind_panels
 
 
-def service_of(endpoints: EndpointSlice) -> LinkTarget | None:
+def service_of(endpoints: EndpointSlice) -> lists.LinkTarget | None:
     if not endpoints.service:
         return None
-    return LinkTarget("services", endpoints.namespace, endpoints.service)
+    return lists.LinkTarget("services", endpoints.namespace, endpoints.service)
 
 
 @register
+@kind_panels(DescriptionPanel(describe=endpoint_slice))
 class EndpointSliceKind(ResourceKind):
     gvr, scope, nav = ENDPOINT_SLICES, Scope.NAMESPACED, Nav("network", 30)
     projection = EndpointSlice
@@ -48,30 +44,30 @@ class EndpointSliceKind(ResourceKind):
         Severity.PAUSED: gettext_lazy("No endpoints"),
     }
     columns = (
-        StatusColumn(),
-        LinkColumn(
+        lists.StatusColumn(),
+        lists.LinkColumn(
             id="service",
             label=gettext_lazy("Service"),
             priority=2,
             to=service_of,
             leads_to=("services",),
         ),
-        RatioColumn(
+        lists.RatioColumn(
             id="ready",
             label=gettext_lazy("Ready"),
             priority=2,
             part=lambda endpoints: endpoints.ready,
             whole=lambda endpoints: endpoints.endpoints,
         ),
-        TextColumn(id="address_type", label=gettext_lazy("Address type"), priority=4),
-        ListColumn(id="ports", label=gettext_lazy("Ports"), priority=3, most=3),
-        ListColumn(id="addresses", label=gettext_lazy("Addresses"), priority=3, most=3),
+        lists.TextColumn(id="address_type", label=gettext_lazy("Address type"), priority=4),
+        lists.ListColumn(id="ports", label=gettext_lazy("Ports"), priority=3, most=3),
+        lists.ListColumn(id="addresses", label=gettext_lazy("Addresses"), priority=3, most=3),
     )
-    search = SearchFilter(
+    search = lists.SearchFilter(
         covers=gettext_lazy("Name, label or address"),
         texts=lambda endpoints: endpoints.addresses,
     )
-    filters = (FieldFilter(param="service", label=gettext_lazy("Service")),)
+    filters = (lists.FieldFilter(param="service", label=gettext_lazy("Service")),)
 
     def references(self, item: EndpointSlice) -> Iterable[Reference]:
         if item.service:

@@ -8,10 +8,12 @@ from django.utils.translation import gettext_lazy
 from console.actions.role_bindings import ROLE, SUBJECT, BindingKind
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS
 from console.kube.projections.tenancy import GlobalRoleBinding
+from console.ui import lists
 from console.ui.core.kind import Nav, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import LinkColumn, ListColumn
-from console.ui.lists.filters import SearchFilter
+from console.ui.details.descriptions.roles import binding
+from console.ui.details.panels.description import DescriptionPanel
+from console.ui.details.panels.standard import kind_panels
 
 
 def subject_names_of_kind(binding: GlobalRoleBinding, kind: str) -> tuple[str, ...]:
@@ -19,6 +21,7 @@ def subject_names_of_kind(binding: GlobalRoleBinding, kind: str) -> tuple[str, .
 
 
 @register
+@kind_panels(DescriptionPanel(describe=binding))
 class GlobalRoleBindingKind(BindingKind):
     gvr, scope, nav = GLOBAL_ROLE_BINDINGS, Scope.CLUSTER, Nav("access", 30)
     projection = GlobalRoleBinding
@@ -26,20 +29,20 @@ class GlobalRoleBindingKind(BindingKind):
     singular = gettext_lazy("platform role binding")
     nouns = gettext_lazy("platform role bindings")
     columns = (
-        LinkColumn(
+        lists.LinkColumn(
             id="role",
             label=gettext_lazy("Role"),
             priority=1,
             leads_to=("globalroles.iam.kubesphere.io",),
         ),
-        ListColumn(
+        lists.ListColumn(
             id="users",
             label=gettext_lazy("Users"),
             priority=2,
             get=lambda binding: subject_names_of_kind(binding, "User"),
             most=2,
         ),
-        ListColumn(
+        lists.ListColumn(
             id="groups",
             label=gettext_lazy("Groups"),
             priority=2,
@@ -47,7 +50,7 @@ class GlobalRoleBindingKind(BindingKind):
             most=2,
         ),
     )
-    search = SearchFilter(
+    search = lists.SearchFilter(
         covers=BindingKind.search.covers,
         texts=lambda binding: (binding.role, *(subject.name for subject in binding.subjects)),
     )

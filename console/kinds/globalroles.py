@@ -6,10 +6,12 @@ from access.roles.deleting import DeleteRole
 from access.roles.lookup import new_url
 from console.kube.gvr import GLOBAL_ROLES
 from console.kube.projections.roles import Role
+from console.ui import lists
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import BoolColumn, NumberColumn, TextColumn
-from console.ui.lists.filters import ChoiceFilter, SearchFilter
+from console.ui.details.descriptions.roles import role
+from console.ui.details.panels.description import DescriptionPanel
+from console.ui.details.panels.standard import kind_panels
 from rbac.builtin import PLATFORM_ROLES
 from rbac.levels import Level, RoleScope
 
@@ -21,6 +23,7 @@ def origin(role: Role) -> str:
 
 
 @register
+@kind_panels(DescriptionPanel(describe=role))
 class GlobalRoleKind(ResourceKind):
     gvr, scope, nav = GLOBAL_ROLES, Scope.CLUSTER, Nav("access", 20)
     projection = Role
@@ -28,17 +31,17 @@ class GlobalRoleKind(ResourceKind):
     singular = gettext_lazy("platform role")
     nouns = gettext_lazy("platform roles")
     columns = (
-        TextColumn(id="description", label=gettext_lazy("Description"), priority=2),
-        NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=2),
-        BoolColumn(id="template", label=gettext_lazy("Template"), priority=3),
-        TextColumn(id="creator", label=gettext_lazy("Creator"), priority=4),
+        lists.TextColumn(id="description", label=gettext_lazy("Description"), priority=2),
+        lists.NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=2),
+        lists.BoolColumn(id="template", label=gettext_lazy("Template"), priority=3),
+        lists.TextColumn(id="creator", label=gettext_lazy("Creator"), priority=4),
     )
-    search = SearchFilter(
+    search = lists.SearchFilter(
         covers=gettext_lazy("Name, label or description"),
         texts=lambda role: (role.alias, role.description, role.creator),
     )
     filters = (
-        ChoiceFilter(
+        lists.ChoiceFilter(
             param="origin",
             label=gettext_lazy("Origin"),
             choices=(

@@ -9,13 +9,12 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import GROUP_BINDINGS
 from console.kube.projections.tenancy import GroupBinding
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import LinkColumn, ListColumn, TextColumn
-from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
 @register
@@ -26,20 +25,22 @@ class GroupBindingKind(ResourceKind):
     singular = gettext_lazy("department membership")
     nouns = gettext_lazy("department memberships")
     columns = (
-        LinkColumn(
+        lists.LinkColumn(
             id="group",
             label=gettext_lazy("Department"),
             priority=1,
             leads_to=("groups.iam.kubesphere.io",),
         ),
-        ListColumn(id="users", label=gettext_lazy("Users"), priority=1, most=3),
-        TextColumn(id="workspace", label=gettext_lazy("Workspace"), priority=2),
+        lists.ListColumn(id="users", label=gettext_lazy("Users"), priority=1, most=3),
+        lists.TextColumn(id="workspace", label=gettext_lazy("Workspace"), priority=2),
     )
-    search = SearchFilter(texts=lambda binding: (binding.group, *binding.users))
+    search = lists.SearchFilter(texts=lambda binding: (binding.group, *binding.users))
     filters = (
-        FieldFilter(param="group", label=gettext_lazy("Department")),
-        FieldFilter(param="user", label=gettext_lazy("User"), get=lambda binding: binding.users),
-        FieldFilter(param="workspace", label=gettext_lazy("Workspace")),
+        lists.FieldFilter(param="group", label=gettext_lazy("Department")),
+        lists.FieldFilter(
+            param="user", label=gettext_lazy("User"), get=lambda binding: binding.users
+        ),
+        lists.FieldFilter(param="workspace", label=gettext_lazy("Workspace")),
     )
     actions = (Delete(),)
 

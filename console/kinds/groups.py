@@ -9,12 +9,11 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import GROUPS
 from console.kube.projections.tenancy import Group
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.action_texts import Fact, after_deletion_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import TextColumn
-from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
 @register
@@ -25,14 +24,14 @@ class GroupKind(ResourceKind):
     singular = gettext_lazy("department")
     nouns = gettext_lazy("departments")
     columns = (
-        TextColumn(id="title", label=gettext_lazy("Alias"), priority=1),
-        TextColumn(id="workspace", label=gettext_lazy("Workspace"), priority=2),
-        TextColumn(id="parent", label=gettext_lazy("Parent department"), priority=2),
+        lists.TextColumn(id="title", label=gettext_lazy("Alias"), priority=1),
+        lists.TextColumn(id="workspace", label=gettext_lazy("Workspace"), priority=2),
+        lists.TextColumn(id="parent", label=gettext_lazy("Parent department"), priority=2),
     )
-    search = SearchFilter(texts=lambda group: (group.title, group.workspace))
+    search = lists.SearchFilter(texts=lambda group: (group.title, group.workspace))
     filters = (
-        FieldFilter(param="workspace", label=gettext_lazy("Workspace")),
-        FieldFilter(param="parent", label=gettext_lazy("Parent department")),
+        lists.FieldFilter(param="workspace", label=gettext_lazy("Workspace")),
+        lists.FieldFilter(param="parent", label=gettext_lazy("Parent department")),
     )
     actions = (Delete(),)
 

@@ -6,29 +6,27 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.actions.sections import EditLimits
+from console.kube.group_kind import without_group
 from console.kube.gvr import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, REPLICA_SETS, STATEFUL_SETS
 from console.kube.projections.autoscaler import Autoscaler
 from console.kube.status import Severity
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.action_texts import Fact, owner_fact, status_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
+from console.ui.details.descriptions.autoscalers import autoscaler
+from console.ui.details.panels.description import DescriptionPanel
+from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.references import targets_of
-from console.ui.lists.columns import (
-    BY_KIND,
-    AgeColumn,
-    LinkColumn,
-    ListColumn,
-    NumberColumn,
-    OwnerColumn,
-    StatusColumn,
-    target_of,
-)
-from console.ui.lists.filters import OWNER, STATE, FieldFilter, SearchFilter
+from console.wizards import examples
+from console.wizards.policies import HORIZONTAL_POD_AUTOSCALER
 
 
 @register
+@kind_panels(DescriptionPanel(describe=autoscaler))
 class AutoscalerKind(ResourceKind):
     api_kind = "HorizontalPodAutoscaler"
     gvr, scope, nav = (
@@ -64,32 +62,39 @@ class AutoscalerKind(ResourceKind):
         Severity.OK: gettext_lazy("Active"),
         Severity.WARN: gettext_lazy("At its maximum"),
     }
+    wizard = HORIZONTAL_POD_AUTOSCALER
+    examples = examples.HORIZONTAL_POD_AUTOSCALERS
     columns = (
-        StatusColumn(),
-        LinkColumn(
+        lists.StatusColumn(),
+        lists.LinkColumn(
             id="target",
             label=gettext_lazy("Scale target"),
-            to=lambda item: target_of(item.target, item.namespace),
-            leads_to=BY_KIND,
+            get=lambda item: without_group(item.target),
+            to=lambda item: lists.target_of(item.target, item.namespace),
+            leads_to=lists.BY_KIND,
         ),
-        ListColumn(id="metrics", label=gettext_lazy("Metrics"), most=2),
-        NumberColumn(id="least", label=gettext_lazy("Minimum"), priority=3),
-        NumberColumn(id="most", label=gettext_lazy("Maximum"), priority=3),
-        NumberColumn(id="current", label=gettext_lazy("Replicas"), priority=2),
-        NumberColumn(id="desired", label=gettext_lazy("Desired"), priority=4),
-        AgeColumn(id="last_scaled", label=gettext_lazy("Last scaled"), priority=4),
-        OwnerColumn(),
+        lists.ListColumn(id="metrics", label=gettext_lazy("Metrics"), most=2),
+        lists.NumberColumn(id="least", label=gettext_lazy("Minimum"), priority=3),
+        lists.NumberColumn(id="most", label=gettext_lazy("Maximum"), priority=3),
+        lists.NumberColumn(id="current", label=gettext_lazy("Replicas"), priority=2),
+        lists.NumberColumn(id="desired", label=gettext_lazy("Desired"), priority=4),
+        lists.AgeColumn(id="last_scaled", label=gettext_lazy("Last scaled"), priority=4),
+        lists.OwnerColumn(),
     )
-    search = SearchFilter(
+    search = lists.SearchFilter(
         covers=gettext_lazy("Name, label, target or metric"),
-        texts=lambda item: (item.target, *item.metrics),
+        texts=lambda item: (without_group(item.target), *item.metrics),
     )
     filters = (
-        STATE,
-        FieldFilter(param="target", label=gettext_lazy("Scale target")),
-        OWNER,
+        lists.STATE,
+        lists.FieldFilter(
+            param="target",
+            label=gettext_lazy("Scale target"),
+            get=lambda item: lists.reference_values(item.target),
+        ),
+        lists.OWNER,
     )
-    actions = (Delete(),)
+    actions = (EditLimits(), Delete())
 
     def references(self, item: Autoscaler) -> Iterable[Reference]:
         for gvr, key in targets_of((item.target,), item.namespace):
@@ -99,7 +104,7 @@ class AutoscalerKind(ResourceKind):
         item: Autoscaler = entry.projection
         return [
             status_fact(item.status),
-            text_fact(_("Scale target"), item.target),
+            text_fact(_("Scale target"), without_group(item.target)),
             (_("Replicas"), _("stay at %(count)s") % {"count": f"{item.current:,}"}),
             owner_fact(item.owner),
         ]

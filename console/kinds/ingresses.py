@@ -6,21 +6,26 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.actions.ingress_rules import EditRules
+from console.actions.sections import EditRules
 from console.kube.gvr import INGRESS_CLASSES, INGRESSES, SECRETS, SERVICES, Key
 from console.kube.projections.network import Ingress
 from console.kube.status import Severity
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
-from console.ui.lists.columns import BoolColumn, LinkColumn, ListColumn, StatusColumn
-from console.ui.lists.filters import FieldFilter, SearchFilter
+from console.ui.details.descriptions.network import ingress
+from console.ui.details.panels.description import DescriptionPanel
+from console.ui.details.panels.standard import kind_panels
+from console.wizards import examples
+from console.wizards.network import INGRESS
 
 
 @register
+@kind_panels(DescriptionPanel(describe=ingress))
 class IngressKind(ResourceKind):
     gvr, scope, nav = INGRESSES, Scope.NAMESPACED, Nav("network", 20, "network")
     short_names = ("ing",)
@@ -48,32 +53,34 @@ class IngressKind(ResourceKind):
         }
     }
     severity_words = {Severity.OK: gettext_lazy("Active")}
+    wizard = INGRESS
+    examples = examples.INGRESSES
     columns = (
-        StatusColumn(),
-        LinkColumn(
+        lists.StatusColumn(),
+        lists.LinkColumn(
             id="class",
             label=gettext_lazy("Class"),
             priority=3,
             get=lambda ingress: ingress.class_name,
             leads_to=("ingressclasses",),
         ),
-        ListColumn(id="hosts", label=gettext_lazy("Hosts"), priority=2, most=2),
-        ListColumn(id="addresses", label=gettext_lazy("Addresses"), priority=3),
-        ListColumn(id="backends", label=gettext_lazy("Services"), priority=3),
-        BoolColumn(id="tls", label=gettext_lazy("HTTPS"), priority=3),
+        lists.ListColumn(id="hosts", label=gettext_lazy("Hosts"), priority=2, most=2),
+        lists.ListColumn(id="addresses", label=gettext_lazy("Addresses"), priority=3),
+        lists.ListColumn(id="backends", label=gettext_lazy("Services"), priority=3),
+        lists.BoolColumn(id="tls", label=gettext_lazy("HTTPS"), priority=3),
     )
-    search = SearchFilter(
+    search = lists.SearchFilter(
         covers=gettext_lazy("Name, label, host or backend"),
         texts=lambda ingress: (*ingress.hosts, *ingress.addresses, *ingress.backends),
     )
     filters = (
-        FieldFilter(
+        lists.FieldFilter(
             param="class",
             names=INGRESS_CLASSES,
             label=gettext_lazy("Class"),
             get=lambda ingress: (ingress.class_name,),
         ),
-        FieldFilter(
+        lists.FieldFilter(
             param="service",
             names=SERVICES,
             label=gettext_lazy("Service"),

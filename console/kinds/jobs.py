@@ -11,23 +11,19 @@ from console.actions.workloads.runs import Rerun, Suspend, Unsuspend
 from console.kube.gvr import JOBS, PODS
 from console.kube.projections.job import Job
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.action_texts import Fact, owner_fact, pods_fact, status_fact
 from console.ui.core.container_actions import ShowLogs
 from console.ui.core.deleting import DeleteOwner
 from console.ui.core.kind import Nav, Scope
 from console.ui.core.registry import register
+from console.ui.details.descriptions.jobs import job
+from console.ui.details.panels.description import DescriptionPanel
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.object_panels import OwnedPanel
-from console.ui.lists.columns import (
-    AgeColumn,
-    DurationColumn,
-    NameColumn,
-    NamespaceColumn,
-    NumberColumn,
-    OwnerColumn,
-    StatusColumn,
-    TextColumn,
-)
+from console.ui.details.relations.rollout import RolloutCause
+from console.wizards import examples
+from console.wizards.jobs import JOB
 
 
 def completions_text(job: Job) -> str:
@@ -47,7 +43,7 @@ def completions_sort_key(job: Job) -> tuple[float, int]:
 
 
 @register
-@kind_panels(OwnedPanel())
+@kind_panels(RolloutCause(), OwnedPanel(), last=(DescriptionPanel(describe=job, place="right"),))
 class JobKind(WorkloadKind):
     gvr, scope, nav = JOBS, Scope.NAMESPACED, Nav("workloads", 60, "workloads")
     owns = (PODS,)
@@ -58,24 +54,30 @@ class JobKind(WorkloadKind):
     singular = gettext_lazy("job")
     nouns = gettext_lazy("jobs")
     example = {"spec": RUN}
+    wizard = JOB
+    examples = examples.JOBS
     columns = (
-        NameColumn(owner=lambda item: item.owner),
-        NamespaceColumn(),
-        StatusColumn(),
-        TextColumn(
+        lists.NameColumn(owner=lambda item: item.owner),
+        lists.NamespaceColumn(),
+        lists.StatusColumn(),
+        lists.TextColumn(
             id="completions",
             label=gettext_lazy("Completions"),
             align="end",
             get=completions_text,
             order=completions_sort_key,
         ),
-        NumberColumn(id="active", label=gettext_lazy("Active"), priority=3),
-        NumberColumn(id="failed", label=gettext_lazy("Failed pods"), priority=3),
-        DurationColumn(
-            id="duration", label=gettext_lazy("Duration"), priority=2, get=lambda item: item.seconds
+        lists.NumberColumn(id="active", label=gettext_lazy("Active"), priority=3),
+        lists.NumberColumn(id="failed", label=gettext_lazy("Failed pods"), priority=3),
+        lists.ElapsedColumn(
+            id="duration",
+            label=gettext_lazy("Duration"),
+            priority=2,
+            get=lambda item: item.seconds,
+            since=lambda item: item.started,
         ),
-        AgeColumn(id="started", label=gettext_lazy("Started"), priority=4),
-        OwnerColumn(priority=3),
+        lists.AgeColumn(id="started", label=gettext_lazy("Started"), priority=4),
+        lists.OwnerColumn(priority=3),
         *TEMPLATE,
     )
     actions = (ShowLogs(), Rerun(), Suspend(), Unsuspend(), DeleteOwner())

@@ -10,15 +10,18 @@ from console.kube.gvr import NETWORK_POLICIES
 from console.kube.projections.network import NetworkPolicy
 from console.kube.selectors import LabelSelector
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.action_texts import Fact, after_deletion_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
+from console.ui.details.descriptions.network_policies import network_policy
+from console.ui.details.panels.description import DescriptionPanel
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.object_panels import SelectedPodsPanel
-from console.ui.lists.columns import TextColumn
-from console.ui.lists.filters import ChoiceFilter, SearchFilter
+from console.wizards import examples
+from console.wizards.network_policies import NETWORK_POLICY
 
 DIRECTIONS = (
     ("ingress", pgettext_lazy("traffic", "Ingress")),
@@ -44,15 +47,17 @@ def direction(policy: NetworkPolicy) -> str:
 
 
 @register
-@kind_panels(SelectedPodsPanel())
+@kind_panels(DescriptionPanel(describe=network_policy), SelectedPodsPanel())
 class NetworkPolicyKind(ResourceKind):
     gvr, scope, nav = NETWORK_POLICIES, Scope.NAMESPACED, Nav("network", 40, "network")
     short_names = ("netpol",)
     projection = NetworkPolicy
     selects_pods = True
+    wizard = NETWORK_POLICY
     title = gettext_lazy("Network policies")
     singular = gettext_lazy("network policy")
     nouns = gettext_lazy("network policies")
+    examples = examples.NETWORK_POLICIES
     example = {
         "spec": {
             "podSelector": {"matchLabels": {"app": "example"}},
@@ -61,13 +66,13 @@ class NetworkPolicyKind(ResourceKind):
         }
     }
     columns = (
-        TextColumn(
+        lists.TextColumn(
             id="pods",
             label=gettext_lazy("Pods"),
             priority=2,
             get=lambda policy: policy.selector or "*",
         ),
-        TextColumn(
+        lists.TextColumn(
             id="ingress",
             label=gettext_lazy("Ingress rules"),
             align="end",
@@ -75,7 +80,7 @@ class NetworkPolicyKind(ResourceKind):
             get=lambda policy: rules_text(policy.ingress),
             order=lambda policy: rules_sort_key(policy.ingress),
         ),
-        TextColumn(
+        lists.TextColumn(
             id="egress",
             label=gettext_lazy("Egress rules"),
             align="end",
@@ -84,11 +89,11 @@ class NetworkPolicyKind(ResourceKind):
             order=lambda policy: rules_sort_key(policy.egress),
         ),
     )
-    search = SearchFilter(
+    search = lists.SearchFilter(
         covers=gettext_lazy("Name, label or selector"), texts=lambda policy: (policy.selector,)
     )
     filters = (
-        ChoiceFilter(
+        lists.ChoiceFilter(
             param="direction",
             label=gettext_lazy("Direction"),
             choices=(*DIRECTIONS, ("both", gettext_lazy("Both directions"))),

@@ -6,20 +6,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.actions.storage_classes import (
-    ACCESS_MODES,
-    CAPACITY,
-    OF_STORAGE_CLASS,
-    STORAGE_CLASS,
-    VOLUME_ATTRIBUTES,
-    VOLUME_MODE,
-)
+from console.actions import storage_classes
 from console.actions.volume_copies import Clone, TakeSnapshot
 from console.actions.volume_expansion import Expand
 from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES, Key
 from console.kube.projections.storage import PersistentVolumeClaim
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.access import Access
 from console.ui.core.action_texts import Fact, status_fact, text_fact
 from console.ui.core.actions import Delete
@@ -27,15 +21,17 @@ from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.page_data import current_page_data
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
+from console.ui.details.descriptions.storage import claim
+from console.ui.details.panels.description import DescriptionPanel
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.health_panels import StorageClassCause, why_pending
 from console.ui.details.relations.object_panels import UsedByPanel
-from console.ui.lists.columns import LinkColumn, QuantityColumn, StatusColumn
-from console.ui.lists.filters import STATE, SearchFilter
+from console.wizards import examples
+from console.wizards.storage import PERSISTENT_VOLUME_CLAIM
 
 
 @register
-@kind_panels(StorageClassCause(), UsedByPanel())
+@kind_panels(StorageClassCause(), DescriptionPanel(describe=claim), UsedByPanel())
 class PersistentVolumeClaimKind(ResourceKind):
     gvr, scope, nav = PERSISTENT_VOLUME_CLAIMS, Scope.NAMESPACED, Nav("storage", 10, "storage")
     short_names = ("pvc",)
@@ -51,38 +47,39 @@ class PersistentVolumeClaimKind(ResourceKind):
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     }
     severity_words = {Severity.OK: gettext_lazy("Bound")}
+    wizard = PERSISTENT_VOLUME_CLAIM
+    examples = examples.PERSISTENT_VOLUME_CLAIMS
     columns = (
-        StatusColumn(),
-        LinkColumn(
+        lists.StatusColumn(),
+        lists.LinkColumn(
             id="volume",
             label=gettext_lazy("Volume"),
             priority=3,
             leads_to=("persistentvolumes",),
         ),
-        CAPACITY,
-        QuantityColumn(id="requested", label=gettext_lazy("Requested"), priority=3, unit="bytes"),
-        ACCESS_MODES,
-        STORAGE_CLASS,
-        VOLUME_ATTRIBUTES,
-        VOLUME_MODE,
+        storage_classes.CAPACITY,
+        lists.QuantityColumn(
+            id="requested", label=gettext_lazy("Requested"), priority=3, unit="bytes"
+        ),
+        storage_classes.ACCESS_MODES,
+        storage_classes.STORAGE_CLASS,
+        storage_classes.VOLUME_ATTRIBUTES,
+        storage_classes.VOLUME_MODE,
     )
-    search = SearchFilter(
+    search = lists.SearchFilter(
         covers=gettext_lazy("Name, label, volume or storage class"),
         texts=lambda claim: (claim.volume, claim.storage_class),
     )
     filters = (
-        STATE,
-        OF_STORAGE_CLASS,
+        lists.STATE,
+        storage_classes.OF_STORAGE_CLASS,
     )
     actions = (Expand(), TakeSnapshot(), Clone(), Delete())
 
-    def diagnosis(
-        self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access
-    ) -> tuple[Severity | None, str]:
+    def diagnosis(self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access) -> str:
         # The project overview loads only namespaced types, so storage classes are loaded here.
         classes = current_page_data(access, (STORAGE_CLASSES,)).get(STORAGE_CLASSES)
-        why = why_pending(entry.projection, classes.readable, classes.informer) if classes else None
-        return why if why is not None else (None, "")
+        return why_pending(entry.projection, classes.readable, classes.informer) if classes else ""
 
     def is_problem(self, status: Status) -> bool:
         """Return True for failing claims and for unbound claims, because pods that use them can't

@@ -8,44 +8,38 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from console.actions.storage_classes import (
-    ACCESS_MODES,
-    CAPACITY,
-    OF_STORAGE_CLASS,
-    RETAIN_OR_DELETE,
-    STORAGE_CLASS,
-    VOLUME_ATTRIBUTES,
-    VOLUME_MODE,
-    reclaim_policy_column,
-    reclaim_policy_filter,
-)
+from console.actions import storage_classes
 from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES, Key
 from console.kube.projections.storage import PersistentVolume
-from console.kube.status import Severity
+from console.kube.status import Severity, Status
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.action_texts import Fact, status_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import LinkColumn, LinkTarget, StatusColumn, TextColumn
-from console.ui.lists.filters import STATE, SearchFilter
+from console.ui.details.descriptions.storage import persistent_volume
+from console.ui.details.panels.description import DescriptionPanel
+from console.ui.details.panels.standard import kind_panels
 
 POLICIES: dict[str, str | Promise] = {
-    **RETAIN_OR_DELETE,
+    **storage_classes.RETAIN_OR_DELETE,
     "Recycle": pgettext_lazy("reclaim policy", "Recycle"),
 }
 
 
-def claim_of(volume: PersistentVolume) -> LinkTarget | None:
+def claim_of(volume: PersistentVolume) -> lists.LinkTarget | None:
     namespace, _slash, name = volume.claim.partition("/")
-    return LinkTarget("persistentvolumeclaims", namespace, name) if name else None
+    return lists.LinkTarget("persistentvolumeclaims", namespace, name) if name else None
 
 
 @register
+@kind_panels(DescriptionPanel(describe=persistent_volume))
 class PersistentVolumeKind(ResourceKind):
     gvr, scope, nav = PERSISTENT_VOLUMES, Scope.CLUSTER, Nav("storage", 30, "storage")
     short_names = ("pv",)
     projection = PersistentVolume
+    checked_for_problems = True
     referenced_types = (PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES)
     title = gettext_lazy("Persistent volumes")
     singular = gettext_lazy("persistent volume")
@@ -63,33 +57,37 @@ class PersistentVolumeKind(ResourceKind):
         Severity.OK: gettext_lazy("Bound or available"),
     }
     columns = (
-        StatusColumn(),
-        CAPACITY,
-        ACCESS_MODES,
-        reclaim_policy_column(POLICIES, 2),
-        LinkColumn(
+        lists.StatusColumn(),
+        storage_classes.CAPACITY,
+        storage_classes.ACCESS_MODES,
+        storage_classes.reclaim_policy_column(POLICIES, 2),
+        lists.LinkColumn(
             id="claim",
             label=gettext_lazy("Claim"),
             priority=2,
             to=claim_of,
             leads_to=("persistentvolumeclaims",),
         ),
-        replace(STORAGE_CLASS, priority=3),
-        VOLUME_ATTRIBUTES,
-        TextColumn(id="driver", label=gettext_lazy("Driver"), priority=4),
-        VOLUME_MODE,
+        replace(storage_classes.STORAGE_CLASS, priority=3),
+        storage_classes.VOLUME_ATTRIBUTES,
+        lists.TextColumn(id="driver", label=gettext_lazy("Driver"), priority=4),
+        storage_classes.VOLUME_MODE,
     )
-    search = SearchFilter(
+    search = lists.SearchFilter(
         covers=gettext_lazy("Name, label, claim, storage class or driver"),
         texts=lambda volume: (volume.claim, volume.storage_class, volume.driver),
     )
     filters = (
-        STATE,
-        OF_STORAGE_CLASS,
-        reclaim_policy_filter(POLICIES),
+        lists.STATE,
+        storage_classes.OF_STORAGE_CLASS,
+        storage_classes.reclaim_policy_filter(POLICIES),
     )
     actions = (Delete(),)
     confirm_by_name = True
+
+    def is_problem(self, status: Status) -> bool:
+        """Return True for errors only, because released volumes wait for an administrator."""
+        return status.severity is Severity.ERROR
 
     def references(self, item: PersistentVolume) -> Iterable[Reference]:
         namespace, _slash, name = item.claim.partition("/")

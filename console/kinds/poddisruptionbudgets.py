@@ -9,24 +9,20 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import POD_DISRUPTION_BUDGETS
 from console.kube.projections.budget import Budget
 from console.kube.selectors import LabelSelector
-from console.kube.status import Severity
+from console.kube.status import Severity, Status
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.action_texts import Fact, after_deletion_fact, status_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
+from console.ui.details.descriptions.quotas import disruption_budget
+from console.ui.details.panels.description import DescriptionPanel
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.object_panels import SelectedPodsPanel
-from console.ui.lists.columns import (
-    NumberColumn,
-    OwnerColumn,
-    RatioColumn,
-    SelectorColumn,
-    StatusColumn,
-    TextColumn,
-)
-from console.ui.lists.filters import OWNER, SearchFilter
+from console.wizards import examples
+from console.wizards.policies import POD_DISRUPTION_BUDGET
 
 #: Maximum digits of a number of pods.
 MAX_DIGITS = 10
@@ -44,12 +40,13 @@ def bound_sort_key(bound: str) -> tuple[int, int, str]:
 
 
 @register
-@kind_panels(SelectedPodsPanel())
+@kind_panels(DescriptionPanel(describe=disruption_budget), SelectedPodsPanel())
 class BudgetKind(ResourceKind):
     api_kind = "PodDisruptionBudget"
     gvr, scope, nav = POD_DISRUPTION_BUDGETS, Scope.NAMESPACED, Nav("workloads", 90, "autoscaling")
     short_names = ("pdb",)
     projection = Budget
+    checked_for_problems = True
     addressable_by_kind_name = True
     selects_pods = True
     title = gettext_lazy("Disruption budgets")
@@ -60,38 +57,44 @@ class BudgetKind(ResourceKind):
         Severity.OK: gettext_lazy("Allows eviction"),
         Severity.WARN: gettext_lazy("Blocks eviction"),
     }
+    wizard = POD_DISRUPTION_BUDGET
+    examples = examples.POD_DISRUPTION_BUDGETS
     columns = (
-        StatusColumn(),
-        TextColumn(
+        lists.StatusColumn(),
+        lists.TextColumn(
             id="least",
             label=gettext_lazy("Min available"),
             priority=3,
             align="end",
             order=lambda item: bound_sort_key(item.least),
         ),
-        TextColumn(
+        lists.TextColumn(
             id="most",
             label=gettext_lazy("Max unavailable"),
             priority=3,
             align="end",
             order=lambda item: bound_sort_key(item.most),
         ),
-        NumberColumn(id="allowed", label=gettext_lazy("Allowed disruptions"), priority=2),
-        RatioColumn(
+        lists.NumberColumn(id="allowed", label=gettext_lazy("Allowed disruptions"), priority=2),
+        lists.RatioColumn(
             id="ready",
             label=gettext_lazy("Healthy"),
             part=lambda item: item.healthy,
             whole=lambda item: item.expected,
         ),
-        NumberColumn(id="needed", label=gettext_lazy("Desired healthy"), priority=4),
-        SelectorColumn(),
-        OwnerColumn(),
+        lists.NumberColumn(id="needed", label=gettext_lazy("Desired healthy"), priority=4),
+        lists.SelectorColumn(),
+        lists.OwnerColumn(),
     )
-    search = SearchFilter(
+    search = lists.SearchFilter(
         covers=gettext_lazy("Name, label or selector"), texts=lambda item: (item.selector,)
     )
-    filters = (OWNER,)
+    filters = (lists.STATE, lists.OWNER)
     actions = (Delete(),)
+
+    def is_problem(self, status: Status) -> bool:
+        """Return True for errors only, because most budgets block evictions as intended."""
+        return status.severity is Severity.ERROR
 
     def pod_selector(self, entry: Entry[Any]) -> LabelSelector | None:
         if entry.projection.selector:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -13,30 +14,22 @@ from console.kube.gvr import NODES, POD_METRICS, PODS, Key
 from console.kube.projections.pod import Pod
 from console.kube.status import Severity
 from console.kube.store import Entry
+from console.logs.peek import last_lines
 from console.proxying.actions import OpenPort
+from console.ui import lists
 from console.ui.core.access import Access
 from console.ui.core.action_texts import Fact, owner_fact, status_fact
-from console.ui.core.container_actions import READ_LOG, OpenTerminal, ShowLog
+from console.ui.core.container_actions import EXEC, READ_LOG, OpenTerminal, ShowLog
 from console.ui.core.deleting import DeletePod
 from console.ui.core.kind import Nav, ResourceKind, Scope
-from console.ui.core.links import label_log_url
+from console.ui.core.links import files_url, label_log_url
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
 from console.ui.details.panels.ports import FORWARD, PortsPanel
 from console.ui.details.panels.standard import kind_panels
+from console.ui.details.relations.usage_panels import PodUsagePanel
 from console.ui.diagnosis.diagnosis import diagnose
-from console.ui.lists.columns import (
-    IpColumn,
-    LinkColumn,
-    NameColumn,
-    NamespaceColumn,
-    NumberColumn,
-    RatioColumn,
-    StatusColumn,
-    UsageColumn,
-    target_of,
-)
-from console.ui.lists.filters import IMAGE, OWNER, STATE, USES, FieldFilter, SearchFilter
+from console.views.peek import peek_part
 
 
 def cpu_limit_of(pod: Pod) -> str:
@@ -54,7 +47,8 @@ def memory_limit_of(pod: Pod) -> str:
 
 
 @register
-@kind_panels(last=(PortsPanel(),))
+@peek_part(last_lines)
+@kind_panels(PodUsagePanel(), last=(PortsPanel(),))
 class PodKind(ResourceKind):
     gvr, scope, nav = PODS, Scope.NAMESPACED, Nav("workloads", 10, "pods")
     short_names = ("po",)
@@ -71,35 +65,35 @@ class PodKind(ResourceKind):
     example = {"spec": {"containers": [{"name": "app", "image": "nginx"}]}}
     severity_words = {Severity.OK: gettext_lazy("Running")}
     columns = (
-        NameColumn(owner=lambda pod: pod.owner),
-        NamespaceColumn(),
-        StatusColumn(),
-        RatioColumn(
+        lists.NameColumn(owner=lambda pod: pod.owner),
+        lists.NamespaceColumn(),
+        lists.StatusColumn(),
+        lists.RatioColumn(
             id="ready",
             label=gettext_lazy("Ready"),
             part=lambda pod: pod.ready,
             whole=lambda pod: pod.containers,
         ),
-        NumberColumn(id="restarts", label=gettext_lazy("Restarts"), priority=2),
-        LinkColumn(
+        lists.NumberColumn(id="restarts", label=gettext_lazy("Restarts"), priority=2),
+        lists.LinkColumn(
             id="node",
             label=gettext_lazy("Node"),
             priority=3,
-            to=lambda pod: target_of(f"Node/{pod.node}", ""),
+            to=lambda pod: lists.target_of(f"Node/{pod.node}", ""),
             leads_to=("nodes",),
         ),
-        IpColumn(id="ip", label=gettext_lazy("IP"), priority=4),
+        lists.IpColumn(id="ip", label=gettext_lazy("IP"), priority=4),
     )
     metrics = POD_METRICS
     measured = (
-        UsageColumn(
+        lists.UsageColumn(
             id="cpu_used",
             label=gettext_lazy("CPU"),
             amount="cpu",
             after="restarts",
             whole=cpu_limit_of,
         ),
-        UsageColumn(
+        lists.UsageColumn(
             id="memory_used",
             label=gettext_lazy("Memory"),
             amount="memory",
@@ -107,25 +101,28 @@ class PodKind(ResourceKind):
             whole=memory_limit_of,
         ),
     )
-    search = SearchFilter(
+    search = lists.SearchFilter(
         covers=gettext_lazy("Name, label, image, node or IP"),
         texts=lambda pod: (pod.node, pod.ip, *pod.images),
     )
     filters = (
-        STATE,
-        FieldFilter(param="node", label=gettext_lazy("Node")),
-        IMAGE,
-        OWNER,
-        USES,
+        lists.STATE,
+        lists.FieldFilter(param="node", label=gettext_lazy("Node")),
+        lists.IMAGE,
+        lists.OWNER,
+        lists.USES,
     )
     actions = (ShowLog(), OpenTerminal(), Debug(), Evict(), OpenPort(), DeletePod())
     panels_ask = FORWARD
 
-    def diagnosis(
-        self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access
-    ) -> tuple[Severity | None, str]:
+    def tab_pages(self, access: Access, key: Key) -> Sequence[tuple[str | Promise, str]]:
+        if not all(one.granted(access, self.gvr, key) for one in EXEC):
+            return ()
+        return ((gettext_lazy("Files"), files_url(access.cluster.name, self.segment, key)),)
+
+    def diagnosis(self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access) -> str:
         found = diagnose(manifest)
-        return None, str(found.text) if found is not None else ""
+        return str(found.text) if found is not None else ""
 
     def owner(self, item: Pod) -> str:
         """Return the owner of a pod. For a deployment's pod, this is the deployment.
@@ -134,9 +131,9 @@ class PodKind(ResourceKind):
         so no ReplicaSet has to be read.
         """
         word, _slash, name = item.owner.partition("/")
-        made = item.labels.get("pod-template-hash", "") if word == "ReplicaSet" else ""
+        made = item.labels.get("pod-template-hash", "") if word == "ReplicaSet.apps" else ""
         if made and name.endswith(f"-{made}"):
-            return f"Deployment/{name.removesuffix(f'-{made}')}"
+            return f"Deployment.apps/{name.removesuffix(f'-{made}')}"
         return item.owner
 
     def logs_url(self, access: Access, namespaces: Sequence[str], labels: Sequence[str]) -> str:

@@ -10,12 +10,13 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import PRIORITY_CLASSES
 from console.kube.projections.limits import PriorityClass
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.action_texts import Fact, after_deletion_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import BoolColumn, NumberColumn, TextColumn, WordColumn
-from console.ui.lists.filters import ChoiceFilter, SearchFilter
+from console.wizards import examples
+from console.wizards.policies import PRIORITY_CLASS
 
 PREEMPTION: dict[str, str | Promise] = {
     "PreemptLowerPriority": gettext_lazy("Preempts lower priority"),
@@ -32,15 +33,19 @@ class PriorityClassKind(ResourceKind):
     singular = gettext_lazy("priority class")
     nouns = gettext_lazy("priority classes")
     example = {"value": 1000, "globalDefault": False, "description": ""}
+    wizard = PRIORITY_CLASS
+    examples = examples.PRIORITY_CLASSES
     columns = (
-        NumberColumn(id="value", label=gettext_lazy("Value"), priority=1),
-        BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),
-        WordColumn(id="preemption", label=gettext_lazy("Preemption"), priority=3, words=PREEMPTION),
-        TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
+        lists.NumberColumn(id="value", label=gettext_lazy("Value"), priority=1),
+        lists.BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),
+        lists.WordColumn(
+            id="preemption", label=gettext_lazy("Preemption"), priority=3, words=PREEMPTION
+        ),
+        lists.TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
     )
-    search = SearchFilter(texts=lambda found: (found.description,))
+    search = lists.SearchFilter(texts=lambda found: (found.description,))
     filters = (
-        ChoiceFilter(
+        lists.ChoiceFilter(
             param="preemption",
             label=gettext_lazy("Preemption"),
             choices=tuple(PREEMPTION.items()),

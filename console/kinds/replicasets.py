@@ -9,14 +9,13 @@ from console.actions.workloads.base import OF_PODS, READY, TEMPLATE, WorkloadKin
 from console.kube.gvr import PODS, REPLICA_SETS
 from console.kube.projections.apps import ReplicaSet
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.container_actions import ShowLogs
 from console.ui.core.deleting import DeleteOwner
 from console.ui.core.kind import Nav, Scope
 from console.ui.core.registry import register
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.object_panels import OwnedPanel
-from console.ui.lists.columns import NumberColumn, OwnerColumn, StatusColumn
-from console.ui.lists.filters import IMAGE, OWNER, USES
 
 
 @register
@@ -31,17 +30,17 @@ class ReplicaSetKind(WorkloadKind):
     nouns = gettext_lazy("ReplicaSets")
     example = {"spec": {"replicas": 1, **OF_PODS}}
     columns = (
-        StatusColumn(),
+        lists.StatusColumn(),
         READY,
-        NumberColumn(id="current", label=gettext_lazy("Current"), priority=3),
-        NumberColumn(id="revision", label=gettext_lazy("Revision"), priority=3),
-        OwnerColumn(priority=3),
+        lists.NumberColumn(id="current", label=gettext_lazy("Current"), priority=3),
+        lists.NumberColumn(id="revision", label=gettext_lazy("Revision"), priority=3),
+        lists.OwnerColumn(priority=3),
         *TEMPLATE,
     )
     filters = (
-        IMAGE,
-        OWNER,
-        USES,
+        lists.IMAGE,
+        lists.OWNER,
+        lists.USES,
     )
     actions = (
         ShowLogs(),

@@ -10,15 +10,20 @@ from console.kube.gvr import RESOURCE_QUOTAS
 from console.kube.projections.limits import ResourceQuota
 from console.kube.status import Severity
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.action_texts import Fact, after_deletion_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import ListColumn, PercentColumn, StatusColumn, TextColumn
-from console.ui.lists.filters import STATE, SearchFilter
+from console.ui.details.descriptions.quotas import resource_quota
+from console.ui.details.panels.description import DescriptionPanel
+from console.ui.details.panels.standard import kind_panels
+from console.wizards import examples
+from console.wizards.policies import RESOURCE_QUOTA
 
 
 @register
+@kind_panels(DescriptionPanel(describe=resource_quota))
 class ResourceQuotaKind(ResourceKind):
     gvr, scope, nav = RESOURCE_QUOTAS, Scope.NAMESPACED, Nav("config", 40, "quota")
     short_names = ("quota",)
@@ -33,20 +38,22 @@ class ResourceQuotaKind(ResourceKind):
         Severity.WARN: gettext_lazy("Nearly full"),
         Severity.OK: gettext_lazy("Within quota"),
     }
+    wizard = RESOURCE_QUOTA
+    examples = examples.RESOURCE_QUOTAS
     columns = (
-        StatusColumn(),
-        PercentColumn(
+        lists.StatusColumn(),
+        lists.PercentColumn(
             id="used",
             label=gettext_lazy("Used"),
             priority=2,
             get=lambda quota: quota.used if quota.fullest else None,
         ),
-        TextColumn(id="fullest", label=gettext_lazy("Highest usage"), priority=3),
-        ListColumn(id="requests", label=gettext_lazy("Requests"), priority=3, most=2),
-        ListColumn(id="limits", label=gettext_lazy("Limits"), priority=3, most=2),
+        lists.TextColumn(id="fullest", label=gettext_lazy("Highest usage"), priority=3),
+        lists.ListColumn(id="requests", label=gettext_lazy("Requests"), priority=3, most=2),
+        lists.ListColumn(id="limits", label=gettext_lazy("Limits"), priority=3, most=2),
     )
-    search = SearchFilter(texts=lambda quota: (*quota.requests, *quota.limits))
-    filters = (STATE,)
+    search = lists.SearchFilter(texts=lambda quota: (*quota.requests, *quota.limits))
+    filters = (lists.STATE,)
     actions = (Delete(),)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

@@ -7,14 +7,18 @@ from access.roles.lookup import new_url
 from console.actions.role_bindings import DESCRIBED, READS_PODS
 from console.kube.gvr import ROLES
 from console.kube.projections.roles import Role
+from console.ui import lists
 from console.ui.core.clusters import HOST
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import BoolColumn, NumberColumn, TextColumn
+from console.ui.details.descriptions.roles import role
+from console.ui.details.panels.description import DescriptionPanel
+from console.ui.details.panels.standard import kind_panels
 from rbac.levels import Level, RoleScope
 
 
 @register
+@kind_panels(DescriptionPanel(describe=role))
 class RoleKind(ResourceKind):
     gvr, scope, nav = ROLES, Scope.NAMESPACED, Nav("access", 60, "access")
     projection = Role
@@ -23,9 +27,9 @@ class RoleKind(ResourceKind):
     nouns = gettext_lazy("roles")
     example = READS_PODS
     columns = (
-        NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=2),
-        TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
-        BoolColumn(id="template", label=gettext_lazy("Template"), priority=4),
+        lists.NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=2),
+        lists.TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
+        lists.BoolColumn(id="template", label=gettext_lazy("Template"), priority=4),
     )
     search = DESCRIBED
     actions = (DeleteRole(level=Level.PROJECT),)

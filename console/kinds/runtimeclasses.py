@@ -8,12 +8,11 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.projections.node import RUNTIME_CLASSES, RuntimeClass
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.action_texts import Fact, after_deletion_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import ListColumn, TextColumn
-from console.ui.lists.filters import SearchFilter
 
 
 @register
@@ -25,10 +24,10 @@ class RuntimeClassKind(ResourceKind):
     nouns = gettext_lazy("runtime classes")
     example = {"handler": "runsc"}
     columns = (
-        TextColumn(id="handler", label=gettext_lazy("Handler"), priority=1),
-        ListColumn(id="overhead", label=gettext_lazy("Pod overhead"), priority=2),
+        lists.TextColumn(id="handler", label=gettext_lazy("Handler"), priority=1),
+        lists.ListColumn(id="overhead", label=gettext_lazy("Pod overhead"), priority=2),
     )
-    search = SearchFilter(texts=lambda found: (found.handler,))
+    search = lists.SearchFilter(texts=lambda found: (found.handler,))
     actions = (Delete(),)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

@@ -13,15 +13,16 @@ from console.actions.service_accounts import SetDefaultRegistry
 from console.kube.gvr import SECRETS
 from console.kube.store import Entry
 from console.kube.uncached import SecretMeta
+from console.ui import lists
 from console.ui.core.action_texts import Fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 from console.ui.core.text import escape_invisible
+from console.ui.details.panels.data import KeySizesPanel
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.object_panels import UsedByPanel
-from console.ui.lists.columns import BoolColumn, NumberColumn, OwnerColumn, WordColumn
-from console.ui.lists.filters import OWNER, FieldFilter, SearchFilter
+from console.wizards.secrets import SECRET
 
 #: https://kubernetes.io/docs/concepts/configuration/secret/#secret-types
 TYPES: dict[str, str | Promise] = {
@@ -36,7 +37,7 @@ TYPES: dict[str, str | Promise] = {
 
 
 @register
-@kind_panels(UsedByPanel())
+@kind_panels(KeySizesPanel(), UsedByPanel())
 class SecretKind(ResourceKind):
     gvr, scope, nav = SECRETS, Scope.NAMESPACED, Nav("config", 20, "config")
     projection = SecretMeta
@@ -44,16 +45,24 @@ class SecretKind(ResourceKind):
     singular = gettext_lazy("secret")
     nouns = gettext_lazy("secrets")
     example = {"type": "Opaque", "stringData": {"key": "value"}}
+    wizard = SECRET
     columns = (
-        WordColumn(id="type", label=gettext_lazy("Type"), priority=2, words=TYPES),
-        NumberColumn(id="keys", label=pgettext_lazy("data", "Keys"), priority=2),
-        BoolColumn(id="immutable", label=gettext_lazy("Immutable"), priority=4),
-        OwnerColumn(),
+        lists.WordColumn(id="type", label=gettext_lazy("Type"), priority=2, words=TYPES),
+        lists.NumberColumn(id="keys", label=pgettext_lazy("data", "Keys"), priority=2),
+        lists.QuantityColumn(
+            id="size",
+            label=gettext_lazy("Size"),
+            priority=4,
+            get=lambda secret: str(secret.size),
+            unit="bytes",
+        ),
+        lists.BoolColumn(id="immutable", label=gettext_lazy("Immutable"), priority=4),
+        lists.OwnerColumn(),
     )
-    search = SearchFilter(texts=lambda secret: (secret.type,))
+    search = lists.SearchFilter(texts=lambda secret: (secret.type,))
     filters = (
-        FieldFilter(param="type", label=gettext_lazy("Type")),
-        OWNER,
+        lists.FieldFilter(param="type", label=gettext_lazy("Type")),
+        lists.OWNER,
     )
     masked = (("data",), ("stringData",))
     actions = (Reveal(), EditKeys(secret=True), SetDefaultRegistry(), Delete())

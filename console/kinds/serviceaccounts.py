@@ -10,18 +10,21 @@ from console.actions.service_accounts import ChangeAccountRole
 from console.kube.gvr import SECRETS, SERVICE_ACCOUNTS, Key
 from console.kube.projections.config import ServiceAccount
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.action_texts import Fact, after_deletion_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
+from console.ui.details.descriptions.accounts import service_account
+from console.ui.details.panels.description import DescriptionPanel
 from console.ui.details.panels.standard import kind_panels
 from console.ui.details.relations.object_panels import UsedByPanel
-from console.ui.lists.columns import BoolColumn, ListColumn, NumberColumn, TextColumn
-from console.ui.lists.filters import FieldFilter, SearchFilter
+from console.wizards import examples
+from console.wizards.configuration import SERVICE_ACCOUNT
 
 
 @register
-@kind_panels(UsedByPanel())
+@kind_panels(DescriptionPanel(describe=service_account), UsedByPanel())
 class ServiceAccountKind(ResourceKind):
     gvr, scope, nav = SERVICE_ACCOUNTS, Scope.NAMESPACED, Nav("config", 30, "config")
     short_names = ("sa",)
@@ -31,22 +34,24 @@ class ServiceAccountKind(ResourceKind):
     singular = gettext_lazy("service account")
     nouns = gettext_lazy("service accounts")
     example: ClassVar[Mapping[str, Any]] = {}
+    wizard = SERVICE_ACCOUNT
+    examples = examples.SERVICE_ACCOUNTS
     columns = (
-        TextColumn(id="role", label=gettext_lazy("Role"), priority=3),
-        NumberColumn(
+        lists.TextColumn(id="role", label=gettext_lazy("Role"), priority=3),
+        lists.NumberColumn(
             id="secrets",
             label=gettext_lazy("Secrets"),
             priority=2,
             get=lambda account: len(account.secrets),
         ),
-        ListColumn(id="pull_secrets", label=gettext_lazy("Image pull secrets"), priority=3),
-        BoolColumn(id="automount", label=gettext_lazy("Mount token in pods"), priority=4),
+        lists.ListColumn(id="pull_secrets", label=gettext_lazy("Image pull secrets"), priority=3),
+        lists.BoolColumn(id="automount", label=gettext_lazy("Mount token in pods"), priority=4),
     )
-    search = SearchFilter(
+    search = lists.SearchFilter(
         texts=lambda account: (account.role, *account.secrets, *account.pull_secrets)
     )
     filters = (
-        FieldFilter(
+        lists.FieldFilter(
             param="secret",
             label=gettext_lazy("Secret"),
             get=lambda account: (*account.secrets, *account.pull_secrets),

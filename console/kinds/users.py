@@ -3,25 +3,29 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
 from accounts.admin.actions import USER_ACTIONS, OtherUserAction
 from accounts.admin.authority import may_create
 from accounts.admin.views import user_url
+from accounts.users.assigned_roles import user_roles
 from console.kube.gvr import USERS, Key
 from console.kube.projections.tenancy import User
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.access import Access
 from console.ui.core.action_texts import Fact, after_deletion_fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.clusters import HOST
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import BoolColumn, ListColumn, StatusColumn, TextColumn
-from console.ui.lists.filters import FieldFilter, SearchFilter
+from console.ui.core.subject import Subject
+from console.ui.forms.forms import ConsoleForm
 
 _TERMINATING = Status(Severity.ENDING, gettext_noop("Terminating"))
 #: Values of KubeSphere's `status.state`. "" means that the controller has not processed the user
@@ -46,11 +50,19 @@ class DeleteUser(OtherUserAction, Delete):
         afterwards = _("the user cannot sign in; resources that the user created are kept")
         return [*kind.facts(entry), after_deletion_fact(afterwards)]
 
+    async def extra_html(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
+        """List the roles and memberships that are deleted. Other clusters keep their bindings."""
+        if subject.access.cluster.name != HOST:
+            return SafeString("")
+        found = user_roles(subject.access, subject.key.name, direct=True)
+        return render_to_string("accounts/admin/deleted_roles.html", {"found": found})
+
 
 @register
 class UserKind(ResourceKind):
     gvr, scope, nav = USERS, Scope.CLUSTER, Nav("access", 10, "users")
     projection = User
+    can_be_copied = False
     masked = (("spec", "password"),)
     title = gettext_lazy("Users")
     singular = gettext_lazy("user")
@@ -61,24 +73,27 @@ class UserKind(ResourceKind):
         Severity.PAUSED: gettext_lazy("Disabled"),
     }
     columns = (
-        TextColumn(id="email", label=gettext_lazy("Email"), priority=2),
-        StatusColumn(status=status_of),
-        ListColumn(id="groups", label=gettext_lazy("Departments"), priority=3, most=2),
-        BoolColumn(
+        lists.TextColumn(id="email", label=gettext_lazy("Email"), priority=2),
+        lists.StatusColumn(status=status_of),
+        lists.ListColumn(id="groups", label=gettext_lazy("Departments"), priority=3, most=2),
+        lists.BoolColumn(
             id="password",
             label=gettext_lazy("Has a password"),
             priority=3,
             get=lambda user: user.has_password,
         ),
     )
-    search = SearchFilter(
+    search = lists.SearchFilter(
         covers=gettext_lazy("Name, email or department"),
         texts=lambda user: (user.email, *user.groups),
     )
     filters = (
-        FieldFilter(param="group", label=gettext_lazy("Department"), get=lambda user: user.groups),
+        lists.FieldFilter(
+            param="group", label=gettext_lazy("Department"), get=lambda user: user.groups
+        ),
     )
     actions = (*USER_ACTIONS, DeleteUser())
+    confirm_by_name = True
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         user: User = entry.projection

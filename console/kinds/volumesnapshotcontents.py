@@ -16,29 +16,25 @@ from console.kube.gvr import (
 from console.kube.projections.storage import VolumeSnapshotContent
 from console.kube.status import Severity
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import (
-    LinkColumn,
-    LinkTarget,
-    QuantityColumn,
-    StatusColumn,
-    TextColumn,
-    WordColumn,
-)
-from console.ui.lists.filters import FieldFilter, SearchFilter
+from console.ui.details.descriptions.storage import snapshot_content
+from console.ui.details.panels.description import DescriptionPanel
+from console.ui.details.panels.standard import kind_panels
 
 
-def snapshot_of(content: VolumeSnapshotContent) -> LinkTarget | None:
+def snapshot_of(content: VolumeSnapshotContent) -> lists.LinkTarget | None:
     namespace, _slash, name = content.snapshot.partition("/")
     if not name:
         return None
-    return LinkTarget("volumesnapshots.snapshot.storage.k8s.io", namespace, name)
+    return lists.LinkTarget("volumesnapshots.snapshot.storage.k8s.io", namespace, name)
 
 
 @register
+@kind_panels(DescriptionPanel(describe=snapshot_content))
 class VolumeSnapshotContentKind(ResourceKind):
     gvr, scope, nav = VOLUME_SNAPSHOT_CONTENTS, Scope.CLUSTER, Nav("storage", 60)
     short_names = ("vsc", "vscs")
@@ -49,28 +45,28 @@ class VolumeSnapshotContentKind(ResourceKind):
     nouns = gettext_lazy("volume snapshot contents")
     severity_words = {Severity.OK: gettext_lazy("Ready")}
     columns = (
-        StatusColumn(),
-        QuantityColumn(
+        lists.StatusColumn(),
+        lists.QuantityColumn(
             id="size",
             label=gettext_lazy("Capacity"),
             priority=2,
             get=lambda content: str(content.size) if content.size else "",
             unit="bytes",
         ),
-        WordColumn(
+        lists.WordColumn(
             id="deletion_policy",
             label=gettext_lazy("Deletion policy"),
             priority=3,
             words=RETAIN_OR_DELETE,
         ),
-        TextColumn(id="driver", label=gettext_lazy("Driver"), priority=3),
-        TextColumn(
+        lists.TextColumn(id="driver", label=gettext_lazy("Driver"), priority=3),
+        lists.TextColumn(
             id="class",
             label=gettext_lazy("Class"),
             priority=3,
             get=lambda content: content.snapshot_class,
         ),
-        LinkColumn(
+        lists.LinkColumn(
             id="snapshot",
             label=gettext_lazy("Volume snapshot"),
             priority=2,
@@ -78,8 +74,8 @@ class VolumeSnapshotContentKind(ResourceKind):
             leads_to=("volumesnapshots.snapshot.storage.k8s.io",),
         ),
     )
-    search = SearchFilter(texts=lambda content: (content.snapshot, content.driver))
-    filters = (FieldFilter(param="driver", label=gettext_lazy("Driver")),)
+    search = lists.SearchFilter(texts=lambda content: (content.snapshot, content.driver))
+    filters = (lists.FieldFilter(param="driver", label=gettext_lazy("Driver")),)
     actions = (Delete(),)
 
     def references(self, item: VolumeSnapshotContent) -> Iterable[Reference]:

@@ -17,44 +17,51 @@ from console.kube.gvr import (
 from console.kube.projections.storage import VolumeSnapshot
 from console.kube.status import Severity
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, Reference, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import AgeColumn, QuantityColumn, StatusColumn, TextColumn
-from console.ui.lists.filters import FieldFilter, SearchFilter
+from console.ui.details.descriptions.storage import snapshot
+from console.ui.details.panels.description import DescriptionPanel
+from console.ui.details.panels.standard import kind_panels
+from console.wizards.storage import VOLUME_SNAPSHOT
 
 
 @register
+@kind_panels(DescriptionPanel(describe=snapshot))
 class VolumeSnapshotKind(ResourceKind):
     gvr, scope, nav = VOLUME_SNAPSHOTS, Scope.NAMESPACED, Nav("storage", 20, "storage")
     short_names = ("vs",)
     projection = VolumeSnapshot
+    checked_for_problems = True
     referenced_types = (PERSISTENT_VOLUME_CLAIMS, VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOT_CLASSES)
     title = gettext_lazy("Volume snapshots")
     singular = gettext_lazy("volume snapshot")
     nouns = gettext_lazy("volume snapshots")
     example = {"spec": {"source": {"persistentVolumeClaimName": "example"}}}
     severity_words = {Severity.OK: gettext_lazy("Ready")}
+    wizard = VOLUME_SNAPSHOT
     columns = (
-        StatusColumn(),
-        TextColumn(id="source", label=gettext_lazy("Source"), priority=2),
-        QuantityColumn(id="size", label=gettext_lazy("Capacity"), priority=2, unit="bytes"),
-        TextColumn(
+        lists.StatusColumn(),
+        lists.TextColumn(id="source", label=gettext_lazy("Source"), priority=2),
+        lists.QuantityColumn(id="size", label=gettext_lazy("Capacity"), priority=2, unit="bytes"),
+        lists.TextColumn(
             id="class",
             label=gettext_lazy("Class"),
             priority=3,
             get=lambda snapshot: snapshot.snapshot_class,
         ),
-        TextColumn(id="content", label=gettext_lazy("Content"), priority=4),
-        AgeColumn(id="taken", label=gettext_lazy("Snapshot time"), priority=3),
+        lists.TextColumn(id="content", label=gettext_lazy("Content"), priority=4),
+        lists.AgeColumn(id="taken", label=gettext_lazy("Snapshot time"), priority=3),
     )
-    search = SearchFilter(texts=lambda snapshot: (snapshot.source, snapshot.content))
+    search = lists.SearchFilter(texts=lambda snapshot: (snapshot.source, snapshot.content))
     filters = (
-        FieldFilter(
+        lists.STATE,
+        lists.FieldFilter(
             param="claim", label=gettext_lazy("Source"), get=lambda snapshot: (snapshot.source,)
         ),
-        FieldFilter(
+        lists.FieldFilter(
             param="class",
             names=VOLUME_SNAPSHOT_CLASSES,
             label=gettext_lazy("Class"),

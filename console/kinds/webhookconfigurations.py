@@ -10,12 +10,14 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import MUTATING_WEBHOOK_CONFIGURATIONS, VALIDATING_WEBHOOK_CONFIGURATIONS
 from console.kube.projections.webhooks import WebhookConfiguration
 from console.kube.store import Entry
+from console.ui import lists
 from console.ui.core.action_texts import Fact, text_fact
 from console.ui.core.actions import Delete
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import ListColumn, NumberColumn
-from console.ui.lists.filters import FieldFilter, SearchFilter
+from console.ui.details.descriptions.webhooks import webhook_configuration
+from console.ui.details.panels.description import DescriptionPanel
+from console.ui.details.panels.standard import kind_panels
 
 
 class _WebhookConfigurationKind(ResourceKind):
@@ -24,19 +26,19 @@ class _WebhookConfigurationKind(ResourceKind):
     afterwards: ClassVar[str | Promise]
     projection = WebhookConfiguration
     columns = (
-        NumberColumn(id="webhooks", label=gettext_lazy("Webhooks"), priority=2),
-        NumberColumn(
+        lists.NumberColumn(id="webhooks", label=gettext_lazy("Webhooks"), priority=2),
+        lists.NumberColumn(
             id="refusing",
             label=gettext_lazy("Reject on failure"),
             priority=2,
             get=lambda found: found.failing_closed,
         ),
-        ListColumn(id="targets", label=gettext_lazy("Call targets"), priority=2),
-        ListColumn(id="resources", label=gettext_lazy("Resources"), priority=3, most=2),
+        lists.ListColumn(id="targets", label=gettext_lazy("Call targets"), priority=2),
+        lists.ListColumn(id="resources", label=gettext_lazy("Resources"), priority=3, most=2),
     )
-    search = SearchFilter(texts=lambda found: (*found.targets, *found.resources))
+    search = lists.SearchFilter(texts=lambda found: (*found.targets, *found.resources))
     filters = (
-        FieldFilter(
+        lists.FieldFilter(
             param="target", label=gettext_lazy("Call targets"), get=lambda found: found.targets
         ),
     )
@@ -52,6 +54,7 @@ class _WebhookConfigurationKind(ResourceKind):
 
 
 @register
+@kind_panels(DescriptionPanel(describe=webhook_configuration))
 class ValidatingWebhookConfigurationKind(_WebhookConfigurationKind):
     gvr, scope, nav = VALIDATING_WEBHOOK_CONFIGURATIONS, Scope.CLUSTER, Nav("cluster", 90)
     title = gettext_lazy("Validating webhooks")
@@ -61,6 +64,7 @@ class ValidatingWebhookConfigurationKind(_WebhookConfigurationKind):
 
 
 @register
+@kind_panels(DescriptionPanel(describe=webhook_configuration))
 class MutatingWebhookConfigurationKind(_WebhookConfigurationKind):
     gvr, scope, nav = MUTATING_WEBHOOK_CONFIGURATIONS, Scope.CLUSTER, Nav("cluster", 100)
     title = gettext_lazy("Mutating webhooks")

@@ -10,30 +10,30 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import WORKSPACES, Key
 from console.kube.projections.tenancy import Workspace
 from console.kube.status import Severity
+from console.ui import lists
 from console.ui.core.clusters import HOST
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import BoolColumn, StatusColumn, TextColumn
-from console.ui.lists.filters import FieldFilter, SearchFilter
 
 
 @register
 class WorkspaceKind(ResourceKind):
     gvr, scope, nav = WORKSPACES, Scope.CLUSTER, Nav("tenancy", 10)
     projection = Workspace
+    can_be_copied = False
     title = gettext_lazy("Workspaces")
     singular = gettext_lazy("workspace")
     nouns = gettext_lazy("workspaces")
     severity_words = {Severity.OK: gettext_lazy("Active")}
     columns = (
-        TextColumn(id="alias", label=gettext_lazy("Alias"), priority=2),
-        StatusColumn(),
-        TextColumn(id="manager", label=gettext_lazy("Manager"), priority=2),
-        BoolColumn(id="isolated", label=gettext_lazy("Network isolated"), priority=3),
-        TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
+        lists.TextColumn(id="alias", label=gettext_lazy("Alias"), priority=2),
+        lists.StatusColumn(),
+        lists.TextColumn(id="manager", label=gettext_lazy("Manager"), priority=2),
+        lists.BoolColumn(id="isolated", label=gettext_lazy("Network isolated"), priority=3),
+        lists.TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
     )
-    search = SearchFilter(texts=lambda found: (found.alias, found.manager, found.description))
-    filters = (FieldFilter(param="manager", label=gettext_lazy("Manager")),)
+    search = lists.SearchFilter(texts=lambda found: (found.alias, found.manager, found.description))
+    filters = (lists.FieldFilter(param="manager", label=gettext_lazy("Manager")),)
 
     def page_url(self, cluster: str, key: Key) -> str:
         """Return the URL of the workspace page. Only workspaces of the host cluster have one."""

@@ -6,11 +6,10 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import WORKSPACE_TEMPLATES, Key
 from console.kube.projections.tenancy import Workspace
 from console.kube.status import Severity
+from console.ui import lists
 from console.ui.core.clusters import HOST
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
-from console.ui.lists.columns import BoolColumn, ListColumn, StatusColumn, TextColumn
-from console.ui.lists.filters import FieldFilter, SearchFilter
 from workspaces.pages.deleting import DeleteWorkspace
 
 
@@ -18,28 +17,29 @@ from workspaces.pages.deleting import DeleteWorkspace
 class WorkspaceTemplateKind(ResourceKind):
     gvr, scope, nav = WORKSPACE_TEMPLATES, Scope.CLUSTER, Nav("tenancy", 20)
     projection = Workspace
+    can_be_copied = False
     title = gettext_lazy("Workspace templates")
     singular = gettext_lazy("workspace template")
     nouns = gettext_lazy("workspace templates")
     severity_words = {Severity.OK: gettext_lazy("Active")}
     columns = (
-        TextColumn(id="alias", label=gettext_lazy("Alias"), priority=2),
-        StatusColumn(),
-        TextColumn(id="manager", label=gettext_lazy("Manager"), priority=2),
-        ListColumn(
+        lists.TextColumn(id="alias", label=gettext_lazy("Alias"), priority=2),
+        lists.StatusColumn(),
+        lists.TextColumn(id="manager", label=gettext_lazy("Manager"), priority=2),
+        lists.ListColumn(
             id="clusters",
             label=gettext_lazy("Clusters"),
             priority=2,
             get=lambda found: found.clusters or (("*",) if found.everywhere else ()),
             most=3,
         ),
-        BoolColumn(id="isolated", label=gettext_lazy("Network isolated"), priority=3),
-        TextColumn(id="creator", label=gettext_lazy("Creator"), priority=4),
+        lists.BoolColumn(id="isolated", label=gettext_lazy("Network isolated"), priority=3),
+        lists.TextColumn(id="creator", label=gettext_lazy("Creator"), priority=4),
     )
-    search = SearchFilter(texts=lambda found: (found.alias, found.manager, *found.clusters))
+    search = lists.SearchFilter(texts=lambda found: (found.alias, found.manager, *found.clusters))
     filters = (
-        FieldFilter(param="manager", label=gettext_lazy("Manager")),
-        FieldFilter(
+        lists.FieldFilter(param="manager", label=gettext_lazy("Manager")),
+        lists.FieldFilter(
             param="cluster", label=gettext_lazy("Cluster"), get=lambda found: found.clusters
         ),
     )

@@ -6,7 +6,7 @@ fields that another manager owns, and cannot reorder lists. Therefore a dry run 
 result differs from the wanted state and the result of a merge patch differs from it, the merge
 patch is used (ADR 13).
 
-Both are rejected if the object was recreated (uid) or has changed (resourceVersion).
+Both are rejected if the object was recreated (uid) or changed in other fields than its status.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from console.kube.clients import APPLY_PATCH, FIELD_MANAGER, MERGE_PATCH, ObjectClient
+from console.kube.errors import Conflict, Invalid
 from console.kube.gvr import GVR, Key
 from console.kube.managedfields import (
     NOTHING,
@@ -30,6 +31,9 @@ from console.kube.managedfields import (
 from console.kube.merging import ABSENT, Change, diff, json_equal, merge_patch
 
 Manifest = dict[str, Any]
+
+#: Number of status writes between reading and writing an object before the version is ignored.
+MAX_STATUS_WRITES = 4
 
 #: Metadata fields that only the server sets.
 SERVER_SET = frozenset(
@@ -99,7 +103,13 @@ async def dry_run(
 ) -> DryRunResult:
     """Find the write that turns `live` into `wanted`, using dry runs. Raise `ApiError`."""
     # Objects can be a megabyte large, so compare them in a thread.
-    applied = await _dry_run(client, gvr, key, await asyncio.to_thread(_application, live, wanted))
+    application = await asyncio.to_thread(_application, live, wanted)
+    try:
+        applied = await _dry_run(client, gvr, key, application)
+    except Invalid:
+        # A port with a new number is applied beside the old one, which another manager owns and which
+        # has the same name. If the wanted state itself is invalid, the merge patch says so.
+        return await _dry_run(client, gvr, key, await asyncio.to_thread(_patch, live, wanted))
     if await asyncio.to_thread(json_equal, writable_content(applied.result), wanted):
         return applied
     patched = await _dry_run(client, gvr, key, await asyncio.to_thread(_patch, live, wanted))
@@ -108,17 +118,34 @@ async def dry_run(
 
 
 async def send_patch(
-    client: ObjectClient, gvr: GVR, key: Key, write: PatchRequest, *, audit_id: str
+    client: ObjectClient, gvr: GVR, key: Key, live: Manifest, write: PatchRequest, *, audit_id: str
 ) -> Manifest:
-    """Send the write. Raise `ApiError`."""
-    return await client.patch(
-        gvr,
-        write.body,
-        namespace=key.namespace,
-        name=key.name,
-        content_type=write.content_type,
-        audit_id=audit_id,
-    )
+    """Send the write. Raise `ApiError`, or `Conflict` if more than the status changed since `live`.
+
+    Controllers may write the status many times per second. After `MAX_STATUS_WRITES` such writes,
+    the patch is sent without a resourceVersion: it contains only changed fields.
+    """
+    seen = live["metadata"]["resourceVersion"]
+    for left in reversed(range(MAX_STATUS_WRITES + 1)):
+        version = {"resourceVersion": seen} if left else {}
+        body = {**write.body, "metadata": {**write.body["metadata"], **version}}
+        try:
+            return await client.patch(
+                gvr,
+                body,
+                namespace=key.namespace,
+                name=key.name,
+                content_type=write.content_type,
+                audit_id=audit_id,
+            )
+        except Conflict:
+            now = await client.get(gvr, namespace=key.namespace, name=key.name)
+            states = writable_content(now), writable_content(live)
+            same = now["metadata"]["uid"] == live["metadata"]["uid"]
+            if not (left and same and await asyncio.to_thread(json_equal, *states)):
+                raise
+            seen = now["metadata"]["resourceVersion"]
+    raise AssertionError  # The last attempt returns or raises.
 
 
 async def _dry_run(client: ObjectClient, gvr: GVR, key: Key, write: PatchRequest) -> DryRunResult:
@@ -148,16 +175,11 @@ def _application(live: Manifest, wanted: Manifest) -> PatchRequest:
     metadata = {**chosen.get("metadata", {}), "name": wanted["metadata"]["name"]}
     if "namespace" in wanted["metadata"]:
         metadata["namespace"] = wanted["metadata"]["namespace"]
-    body["metadata"] = {**metadata, **_of_this(live)}
+    body["metadata"] = {**metadata, "uid": live["metadata"]["uid"]}
     return PatchRequest(body, APPLY_PATCH)
 
 
 def _patch(live: Manifest, wanted: Manifest) -> PatchRequest:
     body = merge_patch(writable_content(live), wanted)
-    return PatchRequest(
-        {**body, "metadata": {**body.get("metadata", {}), **_of_this(live)}}, MERGE_PATCH
-    )
-
-
-def _of_this(live: Manifest) -> dict[str, str]:
-    return {name: live["metadata"][name] for name in ("uid", "resourceVersion")}
+    metadata = {**body.get("metadata", {}), "uid": live["metadata"]["uid"]}
+    return PatchRequest({**body, "metadata": metadata}, MERGE_PATCH)

@@ -14,13 +14,17 @@
 import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from http import HTTPStatus
 from typing import Any, ClassVar, TypeVar
 
 import aiohttp
 import msgspec
 
+from console.kube.api_discovery import AGGREGATED
+from console.kube.compatibility import ApiVersions
 from console.kube.errors import (
+    ApiError,
     Forbidden,
     InvalidResponse,
     ObjectRecreated,
@@ -28,9 +32,10 @@ from console.kube.errors import (
     TooLong,
     error_from_status,
 )
-from console.kube.gvr import GVR, PODS, SERVICE_ACCOUNTS
+from console.kube.gvr import GVR, PODS, SERVICE_ACCOUNTS, Key
 from console.kube.identity import Identity
 from console.kube.messages import Message
+from console.kube.rawconnection import RawConnection
 from console.kube.store import UNREADABLE
 from console.kube.throttledreader import Chunks, ThrottledReader
 from console.kube.transport import (
@@ -59,6 +64,10 @@ _LITTLE = 32 * 1024
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+#: Media types of a table, and of a list if the server can't convert its objects to a table.
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+#: Media types of a list of metadata, and of a list of whole objects.
+METADATA = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json"
 APPLY_PATCH = "application/apply-patch+yaml"
 #: A resourceVersion within the range of etcd revisions.
 _VERSION = re.compile(r"[0-9]{1,18}")
@@ -87,8 +96,12 @@ class ReaderClient:
     _headers: Sequence[tuple[str, str]] = (("Connection", "close"),)
     _reads_much: ClassVar[bool] = True
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(
+        self, transport: Transport, versions: Callable[[], ApiVersions] = ApiVersions
+    ) -> None:
+        """`versions` returns the API versions of the server (see `console.kube.compatibility`)."""
         self._transport = transport
+        self._versions = versions
 
     @asynccontextmanager
     async def stream(
@@ -106,7 +119,7 @@ class ReaderClient:
         """
         async with self._transport.open(
             "GET",
-            gvr.path(namespace),
+            self._versions().served(gvr).path(namespace),
             params=params,
             headers=self._headers,
             total_timeout=None,
@@ -118,10 +131,18 @@ class ReaderClient:
 
     async def latest(self, gvr: GVR, namespace: str) -> bytes:
         """Return a JSON list of at most one object, at the server's current resourceVersion."""
+        path = self._versions().served(gvr).path(namespace)
         answer = await self._transport.request(
-            "GET", gvr.path(namespace), params=[("limit", "1")], headers=self._headers
+            "GET", path, params=[("limit", "1")], headers=self._headers
         )
         return answer.body
+
+    async def discovery(self, path: str) -> bytes:
+        """Return a document of the discovery API, in the aggregated format if the server supports it
+        (see `console.kube.api_discovery`).
+        """
+        headers = [*self._headers, ("Accept", AGGREGATED)]
+        return (await self._transport.request("GET", path, headers=headers)).body
 
     async def ready(self) -> None:
         """Return if /readyz responds with 200 within 3 s. Raise `ApiError` otherwise."""
@@ -134,9 +155,17 @@ class ReaderClient:
 class ObjectClient:
     """Read and write single objects as JSON dictionaries."""
 
-    def __init__(self, transport: Transport, headers: Sequence[tuple[str, str]] = ()) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        headers: Sequence[tuple[str, str]] = (),
+        *,
+        versions: Callable[[], ApiVersions] = ApiVersions,
+    ) -> None:
+        """`versions` returns the API versions of the server (see `console.kube.compatibility`)."""
         self._transport = transport
         self._headers = tuple(headers)
+        self._versions = versions
 
     def _recorded(self, audit_id: str) -> list[tuple[str, str]]:
         return [*self._headers, *([("Audit-ID", audit_id)] if audit_id else ())]
@@ -159,29 +188,35 @@ class ObjectClient:
         a uid and a resourceVersion.
         """
         headers = self._recorded(audit_id)
+        versions = self._versions()
         data = None
         if body is not None:
-            data = msgspec.json.encode(body)
+            data = msgspec.json.encode(versions.sent(body))
             headers.append(("Content-Type", content_type))
         answer = await self._transport.request(
             method, path, params=params, headers=headers, body=data
         )
         if warnings is not None:
             warnings += answer.warnings
-        return _object(answer.body, stored=stored)
+        return versions.received(_object(answer.body, stored=stored))
+
+    def _path(self, gvr: GVR, namespace: str, name: str, subresource: str = "") -> str:
+        return self._versions().served(gvr).object_path(namespace, name, subresource)
 
     async def get(
         self, gvr: GVR, *, namespace: str = "", name: str, audit_id: str = ""
     ) -> dict[str, Any]:
-        path = gvr.object_path(namespace, name)
+        path = self._path(gvr, namespace, name)
         return await self._call("GET", path, audit_id=audit_id, stored=True)
 
-    async def list_by_fields(self, gvr: GVR, fields: str) -> Sequence[dict[str, Any]]:
-        """Return the objects of all namespaces that match the field selector `fields`."""
+    async def list_by_fields(
+        self, gvr: GVR, fields: str, namespace: str = ""
+    ) -> Sequence[dict[str, Any]]:
+        """Return the objects that match the field selector `fields`, by default of all namespaces."""
         params = {"limit": str(PAGE), "fieldSelector": fields}
         found: list[dict[str, Any]] = []
         for _page in range(MOST_PAGES):
-            page = await self._call("GET", gvr.path(), params=[*params.items()])
+            page = await self._call("GET", gvr.path(namespace), params=[*params.items()])
             try:
                 found += msgspec.convert(page, _Page).items or ()
             except msgspec.ValidationError as error:
@@ -208,7 +243,7 @@ class ObjectClient:
         """
         return await self._call(
             "POST",
-            gvr.path(namespace),
+            self._versions().served(gvr).path(namespace),
             body=body,
             params=_writing(dry_run=dry_run),
             audit_id=audit_id,
@@ -230,7 +265,7 @@ class ObjectClient:
         resourceVersion.
         """
         _check_version(body)
-        path = gvr.object_path(namespace, name, subresource)
+        path = self._path(gvr, namespace, name, subresource)
         return await self._call(
             "PUT", path, body=body, params=_writing(), audit_id=audit_id, stored=True
         )
@@ -259,7 +294,7 @@ class ObjectClient:
             params.append(("force", "true"))
         return await self._call(
             "PATCH",
-            gvr.object_path(namespace, name, subresource),
+            self._path(gvr, namespace, name, subresource),
             body=body,
             content_type=content_type,
             params=params,
@@ -309,9 +344,11 @@ class ObjectClient:
             options["propagationPolicy"] = policy
         if dry_run:
             options["dryRun"] = ["All"]
-        path = gvr.object_path(namespace, name)
+        path = self._path(gvr, namespace, name)
+        # kube-apiserver reads the options from the body. In the query, audit logs show the dry run.
+        params = [("dryRun", "All")] if dry_run else []
         try:
-            return await self._call("DELETE", path, body=options, audit_id=audit_id)
+            return await self._call("DELETE", path, params=params, body=options, audit_id=audit_id)
         except TooDeep:
             # The object was deleted. Only the response could not be decoded.
             return {}
@@ -338,7 +375,7 @@ class ObjectClient:
         if dry_run:
             options["dryRun"] = ["All"]
         eviction = {
-            "apiVersion": "policy/v1",
+            "apiVersion": self._versions().eviction,
             "kind": "Eviction",
             "metadata": {"name": name, "namespace": namespace},
             "deleteOptions": options,
@@ -356,11 +393,12 @@ class UserClient(ObjectClient):
         identity: Identity,
         *,
         on_refusal: Callable[[str, Forbidden], None] | None = None,
+        versions: Callable[[], ApiVersions] = ApiVersions,
     ) -> None:
         """`on_refusal` is called with the path and the error of every request that is forbidden."""
         if not isinstance(identity, Identity):
             raise TypeError("UserClient requires an Identity")
-        super().__init__(transport, identity.headers())
+        super().__init__(transport, identity.headers(), versions=versions)
         self.identity = identity
         self._on_refusal = on_refusal
 
@@ -371,6 +409,29 @@ class UserClient(ObjectClient):
             if self._on_refusal is not None:
                 self._on_refusal(path, error)
             raise
+
+    async def get_table(self, gvr: GVR, key: Key) -> bytes:
+        """Return one object as a table with one row (see `console.kube.tables`)."""
+        path = gvr.object_path(key.namespace, key.name)
+        return await self._table(path, [("includeObject", "Object")])
+
+    async def get_columns(self, gvr: GVR, namespace: str) -> bytes:
+        """Return a table with the columns of a type and at most one row without its object."""
+        return await self._table(gvr.path(namespace), [("includeObject", "None"), ("limit", "1")])
+
+    async def _table(self, path: str, params: Sequence[tuple[str, str]]) -> bytes:
+        headers = [*self._headers, ("Accept", TABLE)]
+        return (await self._transport.request("GET", path, params=params, headers=headers)).body
+
+    async def list_metadata(self, gvr: GVR, namespace: str, limit: int) -> bytes:
+        """Return a list with the metadata of at most `limit` objects. A server that can't leave out
+        the rest returns whole objects.
+        """
+        headers = [*self._headers, ("Accept", METADATA)]
+        answer = await self._transport.request(
+            "GET", gvr.path(namespace), params=[("limit", str(limit))], headers=headers
+        )
+        return answer.body
 
     async def get_openapi(self, document: str = "") -> bytes:
         """Return the index of kube-apiserver's OpenAPI v3 documents, or the document named
@@ -416,15 +477,17 @@ class UserClient(ObjectClient):
     async def connect(
         self,
         path: str,
-        protocol: str,
+        protocols: Sequence[str],
         params: Sequence[tuple[str, str]] = (),
         *,
         audit_id: str = "",
     ) -> AsyncGenerator[Websocket, None]:
-        """Yield a websocket to `path`. Raise `ApiError` if the server does not open one."""
+        """Yield a websocket to `path` with one of the subprotocols, the preferred one first. Raise
+        `ApiError` if the server does not open one.
+        """
         headers = self._recorded(audit_id)
         socket = await self._begin(
-            lambda: self._transport.connect(path, protocol, params=params, headers=headers)
+            lambda: self._transport.connect(path, protocols, params=params, headers=headers)
         )
         try:
             yield socket
@@ -499,17 +562,86 @@ class UserClient(ObjectClient):
             content = await _unless_status(response.status, content)
         return ProxiedResponse(response.status, answered, content)
 
+    @asynccontextmanager
+    async def exchange(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Sequence[tuple[str, str]],
+        body: bytes | None = None,
+        audit_id: str = "",
+        seconds: float,
+    ) -> AsyncGenerator[ProxiedResponse, None]:
+        """Yield kube-apiserver's response as soon as its headers arrive, whatever its status.
+
+        `path` is encoded and includes the query. `headers` must not contain credentials; the
+        impersonation headers are added here. `seconds` is the timeout for the response's headers.
+        Raise `ApiError` if there is no response, if the connection breaks, and if the console's own
+        credentials are rejected.
+        """
+        sent = [*headers, *self._recorded(audit_id)]
+        async with AsyncExitStack() as stack:
+
+            async def opened() -> aiohttp.ClientResponse:
+                response = await stack.enter_async_context(
+                    self._transport.request_any(method, path, sent, body)
+                )
+                _check_credentials(response.status)
+                return response
+
+            response = await self._begin(opened, seconds)
+            answered = [(name, value) for name, value in response.headers.items()]
+            yield ProxiedResponse(response.status, answered, response.content.iter_any())
+
+    @asynccontextmanager
+    async def upgrade(
+        self, method: str, path: str, headers: Sequence[tuple[str, str]], *, audit_id: str = ""
+    ) -> AsyncGenerator[RawConnection, None]:
+        """Send a request that asks to switch protocols, and yield the connection, whatever the
+        response's status. Errors are as for `exchange`.
+        """
+        sent = [*headers, *self._recorded(audit_id)]
+
+        async def opened() -> RawConnection:
+            connection = await self._transport.open_raw(method, path, sent)
+            try:
+                _check_credentials(connection.status)
+            except ApiError:
+                connection.abort()
+                raise
+            return connection
+
+        connection = await self._begin(opened)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
     async def get_resources(self, group: str, version: str) -> bytes:
         """Return the resource types that kube-apiserver serves in a group version (see
         `console.kube.api_discovery`).
         """
         # A resource path without the plural is the path of the group version.
-        path = GVR(group, version, "").path()
+        path = GVR(group, self._versions().served_version(group, version), "").path()
         return (await self._transport.request("GET", path, headers=self._headers)).body
 
 
+#: Called with the method, the path and the body of each write. Records the write, and yields the ID of
+#: its audit record, or "" for a write that is not recorded.
+WriteRecorder = Callable[[str, str, Any], AbstractAsyncContextManager[str]]
+
+
 class ConsoleClient(ObjectClient):
-    """Send requests as the console itself."""
+    """Send requests as the console itself. Writes without `audit_id` are recorded by `recorder`."""
+
+    recorder: WriteRecorder | None = None
+
+    async def _call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
+        if self.recorder is None or method == "GET" or request.get("audit_id"):
+            return await super()._call(method, path, **request)
+        async with self.recorder(method, path, request.get("body")) as audit_id:
+            return await super()._call(method, path, **{**request, "audit_id": audit_id})
 
     async def request_token(self, *, namespace: str, name: str, seconds: int) -> str:
         """Return a service account token that is valid for `seconds`, or for the maximum the server
@@ -533,12 +665,16 @@ class ConsoleClient(ObjectClient):
 
         Each write takes at most `CALL_TIMEOUT` seconds in total.
         """
-        return _GuardedClient(self._transport, check)
+        guarded = _GuardedClient(self._transport, check, self._versions)
+        guarded.recorder = self.recorder
+        return guarded
 
 
 class _GuardedClient(ConsoleClient):
-    def __init__(self, transport: Transport, check: Callable[[], None]) -> None:
-        super().__init__(transport)
+    def __init__(
+        self, transport: Transport, check: Callable[[], None], versions: Callable[[], ApiVersions]
+    ) -> None:
+        super().__init__(transport, versions=versions)
         self._check = check
 
     async def _call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
@@ -628,6 +764,14 @@ async def _unless_status(code: int, content: AsyncIterator[bytes]) -> AsyncItera
             yield piece
 
     return all_of_it()
+
+
+def _check_credentials(status: int) -> None:
+    """Raise `Unauthorized` for status 401, which concerns the console's credentials: impersonated
+    users are authenticated by the console.
+    """
+    if status == HTTPStatus.UNAUTHORIZED:
+        raise error_from_status(status, {})
 
 
 def _check_version(body: Any) -> None:

@@ -94,11 +94,18 @@ class Credentials:
         """Return True if the token is requested from the server and expires within an hour."""
         return self._requested is not None
 
+    @property
+    def is_current(self) -> bool:
+        """True if `authorization` returns without running a program or calling the server."""
+        if self._requested is not None:
+            return self._requested.is_current
+        return self._configuration.refresh_api_key_hook is None
+
     def authorization(self) -> str | None:
         """Return the Authorization header, refreshed if necessary.
 
-        It may run a program or call the server, so do not call it on an event loop. Raise
-        `ApiError`.
+        It may run a program or call the server, so do not call it on an event loop unless
+        `is_current` is True. Raise `ApiError`.
         """
         requested = self._requested
         if requested is not None:
@@ -157,7 +164,7 @@ def _read(path: str | None, role: str) -> tuple[official.Configuration, bool]:
     except (official_config.ConfigException, OSError) as error:
         raise _no_cluster(str(error)) from error
     except Exception as error:  # A file that is being written can cause any exception.
-        raise _no_cluster(f"the file cannot be read: {type(error).__name__}") from error
+        raise _no_cluster("the file is not a valid kubeconfig") from error
 
 
 def _no_cluster(why: str) -> NoCluster:

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from console.kube.derived import Derived
-from console.kube.gvr import GVR, Key
+from console.kube.group_kind import group_kind
+from console.kube.gvr import GVR, Key, version_priority
 from console.kube.informer import Informer
 from console.kube.projections.definition import Definition, PrinterColumn, Version
 from console.kube.store import Entry
+
+#: The verbs of every custom resource.
+ALL_VERBS = frozenset({"create", "delete", "get", "list", "patch", "update", "watch"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +24,9 @@ class CustomType:
     """One served version of a custom resource type.
 
     `uid` is the definition's; a different uid means the type was deleted and defined again.
-    `preferred` marks the version to use if the user does not name one. `conditions` is True if
-    the objects have conditions in their status.
+    `preferred` marks the version to use if the user does not name one. `has_state` is True if
+    the objects have conditions or a phase in their status. `scalable` is True if autoscalers can scale
+    the objects. `verbs` are the verbs that the type supports.
     """
 
     gvr: GVR
@@ -30,9 +35,15 @@ class CustomType:
     short_names: tuple[str, ...]
     namespaced: bool
     columns: tuple[PrinterColumn, ...]
-    conditions: bool
+    has_state: bool
+    scalable: bool
     uid: str
     preferred: bool
+    verbs: frozenset[str] = ALL_VERBS
+
+    @property
+    def group_kind(self) -> str:
+        return group_kind(self.kind, self.gvr.group)
 
 
 class CustomTypes(Derived[Definition]):
@@ -46,6 +57,7 @@ class CustomTypes(Derived[Definition]):
     def _rebuild(self, entries: Mapping[Key, Entry[Definition]]) -> None:
         self._by_gvr: dict[GVR, CustomType] = {}
         self._preferred: dict[tuple[str, str], CustomType] = {}
+        self._by_group_kind: dict[str, CustomType] = {}
         self._in_order: tuple[CustomType, ...] | None = None
         self._of: dict[Key, tuple[GVR, ...]] = {}
         for key, entry in entries.items():
@@ -55,14 +67,22 @@ class CustomTypes(Derived[Definition]):
         self._in_order = None
         for gvr in self._of.pop(key, ()):
             self._by_gvr.pop(gvr, None)
-            self._preferred.pop((gvr.group, gvr.resource), None)
+            known = self._preferred.pop((gvr.group, gvr.resource), None)
+            if known is not None:
+                self._by_group_kind.pop(known.group_kind, None)
         if entry is not None:
             found = {item.gvr: item for item in _types(entry.projection)}
             self._by_gvr.update(found)
             for gvr, item in found.items():
                 if item.preferred:
                     self._preferred[gvr.group, gvr.resource] = item
+                    self._by_group_kind[item.group_kind] = item
             self._of[key] = tuple(found)
+
+    @property
+    def changes(self) -> int:
+        """Return a number that changes with the definitions."""
+        return self._store.version
 
     def get(self, gvr: GVR) -> CustomType | None:
         """Return the type if it is defined, established, and served in this version."""
@@ -73,6 +93,11 @@ class CustomTypes(Derived[Definition]):
         """Return the preferred version of a type."""
         with self.current():
             return self._preferred.get((group, resource))
+
+    def by_group_kind(self, word: str) -> CustomType | None:
+        """Return the preferred version of the type of a `Kind.group`."""
+        with self.current():
+            return self._by_group_kind.get(word)
 
     def of(self, key: Key) -> tuple[CustomType, ...]:
         """Return the served versions of the type that the definition `key` defines."""
@@ -99,9 +124,8 @@ def _types(definition: Definition) -> Iterator[CustomType]:
     if not definition.established:
         return
     served = [version for version in definition.versions if version.served]
-    preferred = next(
-        (version for version in served if version.storage), served[0] if served else None
-    )
+    # The version that discovery prefers, not the storage version, which may be deprecated.
+    preferred = min(served, key=lambda version: version_priority(version.name), default=None)
     for version in served:
         yield _type(definition, version, preferred is version)
 
@@ -114,7 +138,8 @@ def _type(definition: Definition, version: Version, preferred: bool) -> CustomTy
         short_names=definition.short_names,
         namespaced=definition.namespaced,
         columns=version.columns,
-        conditions=version.conditions,
+        has_state=version.has_state,
+        scalable=version.scalable,
         uid=definition.uid,
         preferred=preferred,
     )

@@ -5,7 +5,7 @@ or `Unavailable` if there was no response. Exceptions never contain request data
 body).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from console.kube.messages import Message
@@ -130,6 +130,36 @@ class InvalidResponse(ServerError):
         message: str = Message("The response from the Kubernetes API could not be parsed"),  # noqa: B008
     ) -> None:
         super().__init__(502, message)
+
+
+class UnsupportedProtocol(ApiError):
+    """Raised by the console if the server of a stream doesn't support any of the offered websocket
+    subprotocols.
+    """
+
+    default_reason = "UnsupportedProtocol"
+
+    def __init__(self, offered: Sequence[str]) -> None:
+        text = Message(
+            "The node of the pod supports none of the stream protocols %(offered)s.",
+            offered=", ".join(offered),
+        )
+        super().__init__(501, text)
+
+
+class NodeRefused(ApiError):
+    """Raised by the console: the node refused a stream that kube-apiserver had authorized."""
+
+    default_reason = "NodeRefused"
+
+    def __init__(self) -> None:
+        super().__init__(
+            403,
+            Message(
+                "kube-apiserver allowed the request, but the node of the pod refused it. Check the "
+                "permissions of kube-apiserver's kubelet client certificate."
+            ),
+        )
 
 
 class TooLong(InvalidResponse):

@@ -5,6 +5,7 @@ cluster-scoped types) and a name. Paths follow
 https://kubernetes.io/docs/reference/using-api/api-concepts/.
 """
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from hashlib import sha256
@@ -42,6 +43,23 @@ BUILT_IN_GROUPS = frozenset(
         "storage.k8s.io",
     }
 )
+
+_KUBE_VERSION = re.compile(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?", re.ASCII)
+_STABILITY = {None: 0, "beta": 1, "alpha": 2}
+
+
+def version_priority(name: str) -> tuple[int, int, int, str]:
+    """Return a sort key that orders versions like Kubernetes: `v2, v1, v1beta2, v1alpha1, foo`.
+
+    https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-priority
+    """
+    # A longer number would exceed Python's limit for the conversion of integers.
+    found = _KUBE_VERSION.fullmatch(name) if len(name) <= LONGEST_NAME else None
+    if found is None:
+        return (len(_STABILITY), 0, 0, name)
+    major, stability, minor = found.groups()
+    return (_STABILITY[stability], -int(major), -int(minor or 0), "")
+
 
 #: Maximum length of a name in a database column.
 LONGEST_NAME = 253
@@ -157,6 +175,8 @@ SERVICES = GVR("", "v1", "services")
 CONFIG_MAPS = GVR("", "v1", "configmaps")
 SECRETS = GVR("", "v1", "secrets")
 SERVICE_ACCOUNTS = GVR("", "v1", "serviceaccounts")
+#: Deprecated in favor of EndpointSlices. Old leader elections use them as locks.
+ENDPOINTS = GVR("", "v1", "endpoints")
 PERSISTENT_VOLUME_CLAIMS = GVR("", "v1", "persistentvolumeclaims")
 PERSISTENT_VOLUMES = GVR("", "v1", "persistentvolumes")
 NODES = GVR("", "v1", "nodes")
@@ -187,6 +207,9 @@ INGRESSES = GVR("networking.k8s.io", "v1", "ingresses")
 INGRESS_CLASSES = GVR("networking.k8s.io", "v1", "ingressclasses")
 NETWORK_POLICIES = GVR("networking.k8s.io", "v1", "networkpolicies")
 
+#: https://github.com/kubernetes-sigs/application
+APPLICATIONS = GVR("app.k8s.io", "v1beta1", "applications")
+
 GATEWAY_CLASSES = GVR("gateway.networking.k8s.io", "v1", "gatewayclasses")
 GATEWAYS = GVR("gateway.networking.k8s.io", "v1", "gateways")
 HTTP_ROUTES = GVR("gateway.networking.k8s.io", "v1", "httproutes")
@@ -216,6 +239,7 @@ MUTATING_WEBHOOK_CONFIGURATIONS = GVR(
     "admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations"
 )
 
+API_SERVICES = GVR("apiregistration.k8s.io", "v1", "apiservices")
 CUSTOM_RESOURCE_DEFINITIONS = GVR("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
 NODE_METRICS = GVR("metrics.k8s.io", "v1beta1", "nodes")

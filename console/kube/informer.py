@@ -42,6 +42,9 @@ EVERYWHERE = ""
 #: collector.
 MANY = 1_000
 
+#: The problem of an informer whose type the cluster does not serve. It is not retried.
+NOT_INSTALLED = Message("This resource type is not installed on this cluster")
+
 P = TypeVar("P", bound=Projected)
 OnChange = Callable[[Key], None]
 OnState = Callable[[], None]
@@ -98,6 +101,11 @@ class Informer(Generic[P]):
         """
         found = (item.refused for item in self._followed if isinstance(item, ListWatch))
         return next((refused for refused in found if refused is not None), None)
+
+    @property
+    def not_installed(self) -> bool:
+        """Return True while the cluster does not serve the type."""
+        return self.freshness.problem == NOT_INSTALLED
 
     @property
     def refused_verb(self) -> str:

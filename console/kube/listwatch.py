@@ -133,13 +133,14 @@ class ListWatch:
         async with self._client.stream(
             self._gvr, self._namespace, params, read_timeout=READ_TIMEOUT, throttled=True
         ) as content:
-            yield _events(content)
+            yield watch_events(content)
 
     async def reload(self) -> None:
         await self._client.reload()
 
 
-async def _events(content: Chunks) -> AsyncGenerator[WatchEvent, None]:
+async def watch_events(content: Chunks) -> AsyncGenerator[WatchEvent, None]:
+    """Decode the response of a watch. Raise `ApiError` for an ERROR event."""
     async for line in _lines(content):
         event = _event(line)
         if event.type == "ERROR":

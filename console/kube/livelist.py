@@ -216,13 +216,11 @@ class LiveObject(LiveList[P]):
             self.disconnected(ENDED)
 
     async def _look(self) -> None:
-        place, name = self._key
         found: list[msgspec.Raw] = []
         version = self.store.resource_version
         try:
-            item = await self._client.get(self.gvr, namespace=place, name=name)
-            found = [self._redact(msgspec.Raw(msgspec.json.encode(item)))]
-            version = item["metadata"].get("resourceVersion", "")
+            item, version = await self._fetch()
+            found = [item]
         except NotFound:
             pass
         except ApiError as error:
@@ -232,3 +230,10 @@ class LiveObject(LiveList[P]):
         self._refusal = None
         self.replace(found, version)
         self.connected()
+
+    async def _fetch(self) -> tuple[msgspec.Raw, str]:
+        """Return the object and its version. Raise `ApiError`."""
+        place, name = self._key
+        item = await self._client.get(self.gvr, namespace=place, name=name)
+        found = self._redact(msgspec.Raw(msgspec.json.encode(item)))
+        return found, item["metadata"].get("resourceVersion", "")

@@ -130,6 +130,32 @@ def _parts(values: Sequence[Any], shape: Tree | None) -> list[dict[str, Any]] | 
     return found
 
 
+def json_patch(old: Any, new: Any, path: str = "") -> Iterator[dict[str, Any]]:
+    """Yield the operations of a JSON patch (RFC 6902) from `old` to `new`.
+
+    Items of a list are changed in place if the list keeps its length. The name of a changed item is
+    tested first, because another item may be at its index by then.
+    """
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in dict.fromkeys((*old, *new)):
+            at = f"{path}/{name.replace('~', '~0').replace('/', '~1')}"
+            if name not in new:
+                yield {"op": "remove", "path": at}
+            elif name not in old:
+                yield {"op": "add", "path": at, "value": new[name]}
+            else:
+                yield from json_patch(old[name], new[name], at)
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for index, (before, after) in enumerate(zip(old, new, strict=True)):
+            at = f"{path}/{index}"
+            changes = list(json_patch(before, after, at))
+            if changes and isinstance(before, dict) and "name" in before:
+                yield {"op": "test", "path": f"{at}/name", "value": before["name"]}
+            yield from changes
+    elif not json_equal(old, new):
+        yield {"op": "replace", "path": path, "value": new}
+
+
 def merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON merge patch (RFC 7386) from `old` to `new`. Lists are atomic."""
     found: dict[str, Any] = {name: None for name in old if name not in new}

@@ -10,7 +10,9 @@ https://github.com/kubernetes/metrics/blob/master/pkg/apis/metrics/v1beta1/types
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
 from enum import StrEnum
+from sys import intern
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -49,6 +51,21 @@ class ResourceUsage(NamedTuple):
         return ResourceUsage(self.cpu + other.cpu, self.memory + other.memory)
 
 
+class ContainerKey(NamedTuple):
+    """A container of a pod."""
+
+    pod: Key
+    name: str
+
+
+@dataclass(slots=True)
+class PodsUsage:
+    """Usage of pods, and of each of their containers."""
+
+    pods: dict[Key, ResourceUsage] = field(default_factory=dict)
+    containers: dict[ContainerKey, ResourceUsage] = field(default_factory=dict)
+
+
 Add = Callable[[msgspec.Raw], None]
 
 
@@ -72,6 +89,7 @@ class _Meta(msgspec.Struct, gc=False):
 
 class _Container(msgspec.Struct, gc=False):
     usage: _Amounts
+    name: str = ""
 
 
 class _NodeMetrics(msgspec.Struct, gc=False):
@@ -104,24 +122,27 @@ async def node_usage(lister: Lister) -> tuple[dict[str, ResourceUsage], UsagePro
 
 async def pod_usage(
     lister: Lister, namespaces: Sequence[str]
-) -> tuple[dict[Key, ResourceUsage], UsageProblem | None]:
+) -> tuple[PodsUsage, UsageProblem | None]:
     """Return the usage of the pods in `namespaces` ("" for all).
 
     The result is empty if any of the namespaces could not be read.
     """
-    found: dict[Key, ResourceUsage] = {}
+    found = PodsUsage()
 
     def add(raw: msgspec.Raw) -> None:
         item = _pod.decode(raw)
-        total = ResourceUsage()
+        key, total = Key(item.metadata.namespace, item.metadata.name), ResourceUsage()
         for container in item.containers or ():
-            total = total.plus(_used(container.usage) or ResourceUsage())
-        found[Key(item.metadata.namespace, item.metadata.name)] = total
+            used = _used(container.usage)
+            if used is not None:
+                total = total.plus(used)
+                found.containers[ContainerKey(key, intern(container.name))] = used
+        found.pods[key] = total
 
     for namespace in namespaces:
         problem = await _listed(lister, POD_METRICS, namespace, add)
         if problem is not None:
-            return {}, problem
+            return PodsUsage(), problem
     return found, None
 
 

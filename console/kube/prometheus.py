@@ -8,7 +8,7 @@ https://prometheus.io/docs/prometheus/latest/querying/api/#range-queries
 
 import math
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import aiohttp
@@ -17,7 +17,7 @@ import msgspec
 from console.kube.clock import Clock, SystemClock
 from console.kube.metrics_server import UsageProblem
 from console.kube.names import is_dns_label
-from console.kube.usage import KEPT, UsageHistory
+from console.kube.usage_history import KEPT, UsageHistory
 
 #: Seconds, bytes, seconds, and the number of cached responses.
 TIMEOUT, MOST_BYTES, FRESH, KEPT_ANSWERS = 3.0, 1024 * 1024, 30.0, 200
@@ -50,12 +50,19 @@ _decoder = msgspec.json.Decoder(_Response)
 
 
 class Prometheus:
-    """A client for one Prometheus. Use it on one event loop."""
+    """A client for one Prometheus. `url` is its address, or a function that returns it. Use the
+    client on one event loop.
+    """
 
-    def __init__(self, url: str, clock: Clock | None = None) -> None:
-        self._url = f"{url.rstrip('/')}/api/v1/query_range"
+    def __init__(self, url: str | Callable[[], str], clock: Clock | None = None) -> None:
+        self._configured = url
         self._clock = clock or SystemClock()
-        self._known: OrderedDict[tuple[str, int], tuple[float, HistoryResult]] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str, int], tuple[float, HistoryResult]] = OrderedDict()
+
+    @property
+    def url(self) -> str:
+        """The address of the server, which may change, or "" if none is configured."""
+        return self._configured if isinstance(self._configured, str) else self._configured()
 
     async def usage_history(
         self, namespaces: Collection[str] | None, *, seconds: int
@@ -66,7 +73,7 @@ class Prometheus:
         where = _where(namespaces)
         if where is None:
             return HistoryResult()
-        now, key = self._clock.monotonic(), (where, seconds)
+        now, key = self._clock.monotonic(), (self.url, where, seconds)
         known = self._known.get(key)
         if known is not None and now - known[0] < FRESH:
             return known[1]
@@ -96,7 +103,8 @@ class Prometheus:
         step = seconds // KEPT
         start = end - step * (KEPT - 1)
         params = {"query": query, "start": str(start), "end": str(end), "step": str(step)}
-        async with session.get(self._url, params=params, allow_redirects=False) as response:
+        url = f"{self.url.rstrip('/')}/api/v1/query_range"
+        async with session.get(url, params=params, allow_redirects=False) as response:
             response.raise_for_status()
             body = await response.content.read(MOST_BYTES + 1)
             while len(body) <= MOST_BYTES and (more := await response.content.read(MOST_BYTES)):

@@ -4,7 +4,12 @@ https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
 """
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal
+from typing import Any
+
+#: Amounts by resource, as in quotas.
+Amounts = dict[str, Decimal]
 
 #: Maximum length of a quantity. Those written by Kubernetes have about a dozen characters.
 _LONGEST = 64
@@ -44,3 +49,20 @@ def parse_quantity(text: str) -> Decimal | None:
         return number
     factor = _FACTORS.get(suffix)
     return number * factor if factor is not None else number.scaleb(int(suffix[1:]))
+
+
+def parse_amounts(texts: Any) -> Amounts:
+    """Parse quantities by resource. Invalid quantities are skipped."""
+    if not isinstance(texts, dict):
+        return {}
+    parsed = {resource: parse_quantity(str(text)) for resource, text in texts.items()}
+    return {resource: amount for resource, amount in parsed.items() if amount is not None}
+
+
+def lowest(several: Iterable[Amounts]) -> Amounts:
+    """Return the lowest amount of each resource from several quotas."""
+    found: Amounts = {}
+    for amounts in several:
+        for resource, amount in amounts.items():
+            found[resource] = min(amount, found.get(resource, amount))
+    return found

@@ -13,6 +13,8 @@ from console.kube.gvr import NODE_METRICS, POD_METRICS
 from console.kube.projections import DECODERS
 from console.kube.uncached import UNCACHED
 
+#: Health, and the discovery API.
+_PATHS = ["/api", "/api/*", "/apis", "/apis/*", "/livez", "/readyz", "/version"]
 _HEAD = """\
 # Permissions of the shared cache: list and watch for the types of the console's kinds. Secrets are never
 # included, because listing them reveals their values. No `get`: single objects are read as the user.
@@ -40,6 +42,6 @@ def reader_role() -> str:
             "name": "quarterdeck-reader",
             "labels": {"app.kubernetes.io/managed-by": "quarterdeck"},
         },
-        "rules": [*rules, {"nonResourceURLs": ["/livez", "/readyz", "/version"], "verbs": ["get"]}],
+        "rules": [*rules, {"nonResourceURLs": _PATHS, "verbs": ["get"]}],
     }
     return _HEAD + yaml.safe_dump(manifest, sort_keys=False)

@@ -134,6 +134,7 @@ class Reflector:
         self._watched_since: float | None = None
         # After a disconnect, a different server or a restored state may respond next.
         self._lost = False
+        self._warned = ""
         self.lists = 0
         self.watches = 0
 
@@ -254,6 +255,7 @@ class Reflector:
         self.watches += 1
         async with self._source.watch(self._resource_version) as events:
             self._watched_since = self._clock.monotonic()
+            self._warned = ""
             self._sink.connected()
             async for event in events:
                 self._server_errors = 0
@@ -278,12 +280,10 @@ class Reflector:
                 self._server_errors, self._resource_version = 0, ""
         if not self._resource_version:
             delay = max(delay, self._relists.next())
-        log.log(
-            logging.INFO if isinstance(error, Unavailable) else logging.WARNING,
-            "%s: %s",
-            self._name,
-            error,
-        )
+        # A persistent error is a warning only once.
+        minor = isinstance(error, Unavailable) or str(error) == self._warned
+        log.log(logging.INFO if minor else logging.WARNING, "%s: %s", self._name, error)
+        self._warned = "" if isinstance(error, Unavailable) else str(error)
         self._sink.disconnected(error.message)
         asked = error.retry_after
         if not asked:

@@ -21,12 +21,14 @@ from typing import Any, Protocol, TypeVar
 from console.kube.cachewait import wait_until
 from console.kube.clients import ConsoleClient, ReaderClient, UserClient
 from console.kube.clock import Clock, SystemClock
+from console.kube.compatibility import ApiVersions
 from console.kube.corethread import CoreThread
 from console.kube.credentials import Credentials
 from console.kube.custom_types import CustomTypes
 from console.kube.errors import Forbidden
 from console.kube.factory import IDLE, InformerFactory
 from console.kube.gvr import (
+    API_SERVICES,
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
     CUSTOM_RESOURCE_DEFINITIONS,
@@ -46,7 +48,9 @@ from console.kube.livelist import LiveList, LiveObject, UserReader, UserSource
 from console.kube.recent_events import RecentEvents
 from console.kube.recentdeletions import RecentDeletions
 from console.kube.scopes import configured_namespaces, is_builtin_cluster_scoped
+from console.kube.served_types import ServedTypes
 from console.kube.stats import STEP, EventRates
+from console.kube.tables import TableObject, TableReader, TableReading, table_sources
 from console.kube.transport import Endpoint, Transport
 from console.kube.uncached import UNCACHED
 from console.kube.usage import UsageReader
@@ -90,11 +94,12 @@ class Runtime:
         self._transports = {
             role: Transport(Credentials(role, kubeconfig)) for role in (READER, WRITER, CONSOLE)
         }
-        reader = ReaderClient(self._transports[READER])
-        self.console = ConsoleClient(self._transports[CONSOLE])
+        reader = ReaderClient(self._transports[READER], self._api_versions)
+        self.console = ConsoleClient(self._transports[CONSOLE], versions=self._api_versions)
         self._thread = CoreThread(self.close_connections)
         self._builder = ClusterInformerBuilder(reader, given, self.clock)
         self.types: CustomTypes = self._builder.types
+        self.served: ServedTypes = self._builder.served
         self.recent_deletions = RecentDeletions(lambda gvr: self.informers().get(gvr), self.clock)
         self._factory = InformerFactory(
             self._builder,
@@ -104,6 +109,7 @@ class Runtime:
             notify={
                 **dict.fromkeys(RIGHTS, self._rights_changed),
                 CUSTOM_RESOURCE_DEFINITIONS: self._definition_changed,
+                API_SERVICES: lambda _key: self.served.change_expected(),
                 **{gvr: partial(self.recent_deletions.note, gvr) for gvr in WORKLOADS},
             },
         )
@@ -112,7 +118,8 @@ class Runtime:
         self._transports["heartbeat"] = Transport(self._transports[READER].credentials)
         heartbeat = ReaderClient(self._transports["heartbeat"])
         self._heartbeat = Heartbeat(heartbeat, lambda: self.informers().values(), self.clock)
-        self._type_watch = TypeWatch(self.types, self._factory)
+        self._type_watch = TypeWatch(self.served, self._builder.waiting, self._factory)
+        self.served.add_listener(lambda _key: None, self._type_watch.discovered)
         self.history = EventRates(self.clock)
         self.usage = UsageReader(
             reader,
@@ -133,6 +140,8 @@ class Runtime:
         fix_malloc_thresholds()
         self._thread.start()
         self._factory.pin(CUSTOM_RESOURCE_DEFINITIONS)
+        self._factory.pin(API_SERVICES)
+        self.spawn(self.served.run())
         self.spawn(self._heartbeat.run())
         self.spawn(self._keep_house())
         self.spawn(self.usage.run())
@@ -171,12 +180,21 @@ class Runtime:
         return self._heartbeat.last_response
 
     def live_list(
-        self, gvr: GVR, identity: Identity, namespaces: Sequence[str] = ("",)
+        self,
+        gvr: GVR,
+        identity: Identity,
+        namespaces: Sequence[str] = ("",),
+        table: TableReading | None = None,
     ) -> LiveList[Any]:
-        """Return a list that is read on behalf of a user. Use it in a `with` block.
+        """Return a list that is read on behalf of a user, optionally as a table. Use it in a `with`
+        block.
 
         "" in `namespaces` means all namespaces. Raise `UnknownKind`.
         """
+        if table is not None:
+            client = TableReader(self._transports[WRITER], identity)
+            parser, tables = table_sources(client, gvr, namespaces, table, self.clock)
+            return LiveList(gvr, parser.decode, tables, self.spawn, clock=self.clock)
         private = UNCACHED.get(gvr)
         decode = private.decode if private else self._builder.decoder(gvr)
         reader = UserReader(self._transports[WRITER], identity)
@@ -184,12 +202,18 @@ class Runtime:
         sources = {name: UserSource(reader, gvr, name, redact) for name in namespaces}
         return LiveList(gvr, decode, sources, self.spawn, clock=self.clock)
 
-    def live_object(self, gvr: GVR, identity: Identity, key: Key) -> LiveList[Any]:
-        """Return one object that is read on behalf of a user who may not list its type. Use it in a
-        `with` block.
+    def live_object(
+        self, gvr: GVR, identity: Identity, key: Key, table: TableReading | None = None
+    ) -> LiveList[Any]:
+        """Return one object that is read on behalf of a user who may not list its type, optionally
+        as a table. Use it in a `with` block.
 
         Raise `UnknownKind`.
         """
+        if table is not None:
+            return TableObject(
+                gvr, key, self.as_user(identity), self.spawn, table, clock=self.clock
+            )
         private = UNCACHED.get(gvr)
         decode = private.decode if private else self._builder.decoder(gvr)
         redact = private.redact if private else None
@@ -197,7 +221,12 @@ class Runtime:
         return LiveObject(gvr, decode, key, client, self.spawn, redact, clock=self.clock)
 
     def as_user(self, identity: Identity) -> UserClient:
-        return UserClient(self._transports[WRITER], identity, on_refusal=self.on_refusal)
+        return UserClient(
+            self._transports[WRITER],
+            identity,
+            on_refusal=self.on_refusal,
+            versions=self._api_versions,
+        )
 
     def endpoint(self) -> Endpoint:
         """Return the endpoint for users' own programs. Raise OSError if the CA file cannot be read."""
@@ -208,14 +237,19 @@ class Runtime:
     async def wait_synced(self, gvr: GVR, *, timeout: float) -> bool:
         """Return True as soon as the informer has its first list.
 
-        Return False after `timeout` seconds, or immediately if kube-apiserver forbids the list.
+        Return False after `timeout` seconds, or immediately if kube-apiserver forbids the list or
+        does not serve the type.
         """
         informer = self.informer(gvr)
         if informer.freshness.synced:
             # The common case, checked by every page.
             return True
         await wait_until(
-            informer, lambda: informer.freshness.synced or informer.refusal is not None, timeout
+            informer,
+            lambda: (
+                informer.freshness.synced or informer.refusal is not None or informer.not_installed
+            ),
+            timeout,
         )
         return informer.freshness.synced
 
@@ -227,6 +261,9 @@ class Runtime:
         """Close the calling loop's connections to kube-apiserver."""
         for transport in self._transports.values():
             await transport.close()
+
+    def _api_versions(self) -> ApiVersions:
+        return self.served.api_versions
 
     @property
     def tokens_expire(self) -> bool:

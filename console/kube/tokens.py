@@ -85,7 +85,7 @@ def request_token(configuration: official.Configuration, role: str, seconds: int
             ) from error
         raise _no_token(str(error.status), name) from error
     except (urllib3.exceptions.HTTPError, OSError, ValueError, TypeError, KeyError) as error:
-        raise _no_token(type(error).__name__, name) from error
+        raise _no_token("no valid response", name) from error
     if not isinstance(token, str) or not token.isascii() or not token.isprintable():
         raise _no_token("", name)
     return token
@@ -125,6 +125,11 @@ class RenewedToken:
         """
         with self._lock:
             self._token = replace(self._token, renew=0.0)
+
+    @property
+    def is_current(self) -> bool:
+        """True if `get` returns without a request."""
+        return time.monotonic() < self._token.renew
 
     def get(self) -> str:
         """Return the token. Wait for a new one unless the old one is still valid. Raise `ApiError`."""

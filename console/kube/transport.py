@@ -6,6 +6,7 @@ run on the caller's event loop; a transport keeps one HTTP session per loop.
 """
 
 import asyncio
+import io
 import logging
 import re
 import socket
@@ -27,14 +28,18 @@ from yarl import URL
 from console.kube.credentials import Credentials
 from console.kube.errors import (
     ApiError,
+    Forbidden,
     InvalidResponse,
+    NodeRefused,
     TooLong,
     Unauthorized,
     Unavailable,
+    UnsupportedProtocol,
     UntrustedCertificate,
     error_from_status,
 )
 from console.kube.messages import Message
+from console.kube.rawconnection import RawConnection, open_raw
 from console.kube.store import UNREADABLE
 from console.kube.websocket import Websocket
 
@@ -45,6 +50,8 @@ CLOSE_TIMEOUT = 1.0
 #: Maximum size of a response body in bytes. etcd objects are at most 1.5 MiB, and JSON at most
 #: doubles that.
 MAX_ANSWER = 16 * 2**20
+#: Maximum size in bytes of a request body that aiohttp sends in one piece.
+MAX_PIECE = 2**20
 #: Maximum number of bytes read from an error response.
 MAX_ERROR = 64 * 2**10
 #: Read buffer size of a TLS connection in bytes. With asyncio's default, the buffer is most of the
@@ -56,6 +63,8 @@ KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
 #: Maximum seconds to wait for unused connections to close.
 _GOODBYE = 1.0
 JSON = "application/json"
+#: Start of a kubelet's response to a client without permission.
+_KUBELET_DENIES = b"Forbidden (user="
 
 TIMED_OUT = Message("the request timed out")
 #: Warn code, warn agent and the quoted text.
@@ -216,7 +225,7 @@ class Transport:
                     self.credentials.host + path,
                     params=list(params),
                     headers=sent,
-                    data=body,
+                    data=_payload(body),
                     timeout=timeout,
                     allow_redirects=False,
                     proxy=self.credentials.proxy,
@@ -251,7 +260,7 @@ class Transport:
                     URL(self.credentials.host + path, encoded=True),
                     headers=sent,
                     skip_auto_headers=("Content-Type",),
-                    data=body,
+                    data=_payload(body),
                     timeout=aiohttp.ClientTimeout(total=None, sock_connect=CALL_TIMEOUT),
                     allow_redirects=False,
                     middlewares=(),
@@ -267,20 +276,42 @@ class Transport:
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _failure(error) from error
 
+    async def open_raw(
+        self, method: str, path: str, headers: Sequence[tuple[str, str]]
+    ) -> RawConnection:
+        """Send a request that asks to switch protocols, and return the connection, whatever the
+        response's status. The caller must close it. `path` is sent unchanged.
+        """
+        try:
+            return await open_raw(self.credentials, method, path, headers)
+        except (TimeoutError, OSError) as error:
+            raise _failure(error) from error
+
     async def connect(
         self,
         path: str,
-        protocol: str,
+        protocols: Sequence[str],
         *,
         params: Sequence[tuple[str, str]] = (),
         headers: Sequence[tuple[str, str]] = (),
     ) -> Websocket:
-        """Open a websocket with the subprotocol `protocol`. The caller must close it.
+        """Open a websocket with one of the subprotocols, the preferred one first. The caller must
+        close it.
 
-        Raise `ApiError` for any other response, or if there is none.
+        Raise `UnsupportedProtocol` if the server doesn't support any of them, and `ApiError` for any
+        other response and for a missing response.
         """
-        opened = await self._websocket(self.credentials.host + path, (protocol,), params, headers)
-        if opened.protocol != protocol:
+        url = self.credentials.host + path
+        try:
+            opened = await self._websocket(url, protocols, params, headers)
+        except Forbidden as error:
+            # kube-apiserver's own errors are `Status` objects. A kubelet denies in plain text, and
+            # rejects a handshake without a supported subprotocol with an empty 403 response.
+            if error.status:
+                raise
+            denied = error.body.startswith(_KUBELET_DENIES)
+            raise NodeRefused if denied else UnsupportedProtocol(protocols) from error
+        if opened.protocol not in protocols:
             await opened.close()
             raise _no_websocket()
         return opened
@@ -329,7 +360,12 @@ class Transport:
     async def _headers(self, headers: Sequence[tuple[str, str]]) -> CIMultiDict[str]:
         sent: CIMultiDict[str] = CIMultiDict(headers)
         sent.setdefault("Accept", JSON)
-        authorization = await asyncio.to_thread(self.credentials.authorization)
+        own = self.credentials
+        # A thread for each request would cost as much as the rest of a small request.
+        current = own.is_current
+        authorization = (
+            own.authorization() if current else await asyncio.to_thread(own.authorization)
+        )
         if authorization:
             sent["Authorization"] = authorization
         return sent
@@ -421,6 +457,13 @@ def enlarge_read_buffer(response: aiohttp.ClientResponse) -> None:
         protocol.max_size = _MUCH
 
 
+def _payload(body: bytes | None) -> io.BytesIO | bytes | None:
+    """Return the body in the form in which aiohttp sends it. aiohttp sends large bytes in one piece,
+    which blocks the event loop, and warns about it.
+    """
+    return io.BytesIO(body) if body and len(body) > MAX_PIECE else body
+
+
 def _read_no_further(response: aiohttp.ClientResponse, size: int) -> None:
     """Limit the unread TLS data to `size` bytes."""
     transport = response.connection.transport if response.connection is not None else None
@@ -506,13 +549,15 @@ def _failure(error: BaseException) -> Unavailable:
         return UntrustedCertificate(
             Message("No response from the Kubernetes API: %(why)s", why=why)
         )
-    return no_response(_plain(error))
+    return no_response(failure_reason(error))
 
 
-def _plain(error: BaseException) -> str:
-    """Describe an error without memory addresses, keys or headers."""
+def failure_reason(error: BaseException) -> str:
+    """Describe a connection error in words, without memory addresses, keys or headers."""
     if isinstance(error, TimeoutError):
         return TIMED_OUT
     if isinstance(error, aiohttp.ClientConnectorError):
         return Message("%(host)s refused the connection", host=f"{error.host}:{error.port}")
-    return type(error).__name__
+    if isinstance(error, OSError | aiohttp.ServerConnectionError):
+        return Message("the connection was closed")
+    return Message("the response is invalid")

@@ -17,13 +17,20 @@ from console.kube.gvr import GVR, SECRETS
 from console.kube.projections.common import Object, OwnerReference, Projection, basics, decoder
 from console.kube.store import Decode
 
+#: Maximum keys of a Secret that are kept with their sizes.
+MOST_KEYS = 100
+
 
 class SecretMeta(Projection, frozen=True, gc=False):
-    """The parts of a Secret that a list shows. `keys` is the number of its values."""
+    """The parts of a Secret that are shown. `keys` is the number of its values and `size` their
+    total size in bytes. `sizes` are the first keys by name and the sizes of their values.
+    """
 
     type: str
     keys: int
+    size: int
     immutable: bool
+    sizes: tuple[tuple[str, int], ...] = ()
 
 
 class _Meta(msgspec.Struct, omit_defaults=True, gc=False):
@@ -53,12 +60,17 @@ class _Shown(msgspec.Struct, omit_defaults=True, gc=False):
     type: str = ""
     keys: int = 0
     immutable: bool = False
+    #: Total bytes of the values.
+    size: int = 0
+    sizes: tuple[tuple[str, int], ...] = ()
 
 
 class _ReadShown(Object, gc=False):
     type: str = ""
     keys: int = 0
+    size: int = 0
     immutable: bool = False
+    sizes: tuple[tuple[str, int], ...] = ()
 
 
 class _Version(msgspec.Struct, gc=False):
@@ -75,20 +87,38 @@ _whole = msgspec.json.Decoder(_Secret)
 _nameless = msgspec.json.Decoder(_Nameless)
 
 
+def _size(value: msgspec.Raw) -> int:
+    """Return the number of bytes of a value, which is a Base64 text in JSON."""
+    encoded = bytes(value).strip(b'"')
+    return len(encoded) * 3 // 4 - encoded[-2:].count(b"=") if encoded != b"null" else 0
+
+
 def redact_secret(raw: msgspec.Raw) -> msgspec.Raw:
     """Return the Secret without values and annotations."""
     try:
         secret = _whole.decode(raw)
     except msgspec.ValidationError:
         return msgspec.Raw(msgspec.json.encode(_nameless.decode(raw)))
-    keys = len(secret.data or ())
-    shown = _Shown(secret.metadata, secret.type, keys, bool(secret.immutable))
+    sizes = sorted((key, _size(value)) for key, value in (secret.data or {}).items())
+    shown = _Shown(
+        secret.metadata,
+        secret.type,
+        keys=len(sizes),
+        immutable=bool(secret.immutable),
+        size=sum(size for _key, size in sizes),
+        sizes=tuple(sizes[:MOST_KEYS]),
+    )
     return msgspec.Raw(msgspec.json.encode(shown))
 
 
 def _project(read: _ReadShown) -> SecretMeta:
     return SecretMeta(
-        **basics(read.metadata), type=read.type, keys=read.keys, immutable=read.immutable
+        **basics(read.metadata),
+        type=read.type,
+        keys=read.keys,
+        size=read.size,
+        immutable=read.immutable,
+        sizes=read.sizes,
     )
 
 

@@ -4,8 +4,9 @@
   within `IDLE` seconds after the last `read`, because a large cluster's response is megabytes.
   Pages never wait for it.
 - A `UsageSample` never changes. Add a listener to be notified of the next one.
-- Memory is bounded: the last reading, and `KEPT` 4-byte numbers per node and namespace. A failed
-  step is recorded as NaN, not 0.
+- Memory is bounded: the last reading, and `KEPT` 4-byte numbers per node, namespace and container
+  (see `console.kube.usage_history`). A failed step is recorded as NaN, not 0, and so are the steps of
+  a pause.
 """
 
 import asyncio
@@ -19,17 +20,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
 from threading import Lock
-from typing import NamedTuple
 
 from console.kube.clock import Clock
 from console.kube.gvr import Key
 from console.kube.metrics_server import Lister, ResourceUsage, UsageProblem, node_usage, pod_usage
+from console.kube.usage_history import KEPT, ContainerHistory, UsageHistory
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two readings, the number of readings kept (an hour), and seconds to continue
-#: after the last use.
-STEP, KEPT, IDLE = 30.0, 120, 600.0
+#: Seconds between two readings, and seconds to continue after the last use.
+STEP, IDLE = 30.0, 600.0
 #: Seconds after which a reading is outdated because there was no use meanwhile.
 OLD = 3 * STEP
 #: The name of the total. No node or namespace has an empty name.
@@ -53,18 +53,11 @@ class UsageSample:
     node_problem: UsageProblem | None = UsageProblem.WAITING
 
 
-class UsageHistory(NamedTuple):
-    """Values per step, oldest first, NaN for missing values."""
-
-    cpu: Sequence[float] = ()
-    memory: Sequence[float] = ()
-
-
 class UsageReader:
     """Read usage periodically.
 
     `namespaces` are the namespaces whose pods are listed, "" for all. `whole` is True if nodes
-    may be listed.
+    may be listed. `containers` is the history of each container.
     """
 
     def __init__(
@@ -86,6 +79,7 @@ class UsageReader:
         self._reading = UsageSample()
         self._nodes: Mapping[str, UsageHistory] = {}
         self._spaces: Mapping[str, UsageHistory] = {}
+        self.containers = ContainerHistory()
 
     # Any thread.
 
@@ -163,10 +157,14 @@ class UsageReader:
         """Take one reading now. Never raises."""
         old = self._reading
         nodes, node_problem = await self._nodes_now()
-        pods, problem = await pod_usage(self._lister, self._namespaces)
+        found, problem = await pod_usage(self._lister, self._namespaces)
+        pods, missed = found.pods, self._missed()
         spaces = _by_namespace(pods)
-        self._nodes = _longer(self._nodes, nodes, failed=node_problem is not None)
-        self._spaces = _longer(self._spaces, spaces, failed=problem is not None)
+        self._nodes = _longer(self._nodes, nodes, missed, failed=node_problem is not None)
+        self._spaces = _longer(self._spaces, spaces, missed, failed=problem is not None)
+        self.containers.append_gap(missed + (problem is not None))
+        if problem is None:
+            self.containers.append(found.containers)
         worked = problem is None or node_problem is None
         self._reading = UsageSample(
             at=self._clock.now() if worked else old.at,
@@ -182,6 +180,11 @@ class UsageReader:
                 tell()
             except Exception:
                 log.exception("A listener of usage failed")
+
+    def _missed(self) -> int:
+        """Return the number of steps without a reading since the last reading, at most `KEPT`."""
+        steps = (self._clock.monotonic() - self._taken) / STEP
+        return 0 if math.isinf(steps) else max(0, min(KEPT, round(steps) - 1))
 
     async def _nodes_now(self) -> tuple[dict[str, ResourceUsage], UsageProblem | None]:
         if not self._whole:
@@ -202,18 +205,28 @@ def _with_total(found: dict[str, ResourceUsage]) -> dict[str, ResourceUsage]:
 
 
 def _longer(
-    series: Mapping[str, UsageHistory], now: Mapping[str, ResourceUsage], *, failed: bool
+    series: Mapping[str, UsageHistory],
+    now: Mapping[str, ResourceUsage],
+    missed: int,
+    *,
+    failed: bool,
 ) -> dict[str, UsageHistory]:
-    """Append one step. Names that disappeared are dropped, unless the reading failed."""
+    """Append `missed` steps without values, and one step. Names that disappeared are dropped, unless
+    the reading failed.
+    """
     step = dict.fromkeys(series, ResourceUsage(math.nan, math.nan)) if failed else now
-    return {name: _and(series.get(name, UsageHistory()), used) for name, used in step.items()}
+    gap = [math.nan] * missed
+    return {
+        name: UsageHistory(_and(old.cpu, gap, used.cpu), _and(old.memory, gap, used.memory))
+        for name, used in step.items()
+        for old in (series.get(name, UsageHistory()),)
+    }
 
 
-def _and(history: UsageHistory, used: ResourceUsage) -> UsageHistory:
-    return UsageHistory(
-        array("f", (*history.cpu[1 - KEPT :], used.cpu)),
-        array("f", (*history.memory[1 - KEPT :], used.memory)),
-    )
+def _and(values: Sequence[float], gap: Sequence[float], value: float) -> Sequence[float]:
+    if not values:
+        return array("f", (value,))
+    return array("f", (*values, *gap, value)[-KEPT:])
 
 
 def _added_up(several: Sequence[Sequence[float]]) -> Sequence[float]:

@@ -25,10 +25,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from console.kube.factory import UnknownKind
+from console.kube.tokenbucket import TokenBucket
 from console.live import frames
 from console.live.counters import counters
 from console.live.flow import flow_of
-from console.live.limits import MAX_MESSAGE, SocketCap, TokenBucket, sockets
+from console.live.limits import BURST, MAX_MESSAGE, PER_SECOND, SocketCap, sockets
 from console.live.sessionmonitor import get_session_monitor
 from console.live.sharedview import SharedView
 from console.live.sharedviews import get_shared_views
@@ -74,7 +75,7 @@ class LiveConsumer(BaseWebsocketConsumer):
         self._account = ""
         self._access: Access | None = None
         self._ended = False
-        self._bucket = TokenBucket()
+        self._bucket = TokenBucket(burst=BURST, per_second=PER_SECOND)
         self._lang = settings.LANGUAGE_CODE
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:

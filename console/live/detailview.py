@@ -11,20 +11,24 @@ from typing import Any
 
 from django.utils import translation
 
-from console.kube.gvr import GVR
+from console.kube.gvr import GVR, NODE_METRICS, POD_METRICS
 from console.kube.informer import Informer
 from console.live import frames
+from console.live.hub import ChangeSource
 from console.live.mailbox import Mail
 from console.live.view import ClientState, View
 from console.ui.core.access import Access
 from console.ui.details.detail import DetailPart, deletion_notice, detail, etag_of, panel_id
 from console.ui.navigation.page_routes import DetailRoute
 
+#: Types of usage readings, which have no informer.
+METRICS = frozenset({NODE_METRICS, POD_METRICS})
+
 
 class DetailView(View):
-    """Live view of a detail page. `others` contains the informers that its panels need."""
-
-    others: Mapping[GVR, Informer[Any]]
+    """Live view of a detail page. `others` contains the informers that its panels need, and `usage`
+    notifies about new usage readings.
+    """
 
     def __init__(
         self,
@@ -32,10 +36,13 @@ class DetailView(View):
         lang: str,
         informer: Informer[Any],
         others: Mapping[GVR, Informer[Any]],
+        usage: ChangeSource | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        super().__init__(lang, informer, others)
+        measured = dict.fromkeys(METRICS & place.needs, usage) if usage is not None else {}
+        super().__init__(lang, informer, {**others, **measured})
         self._place = place
+        self._informers = others
         self._now = now
         # Parts that browsers have; None before the first update.
         self._parts: dict[str, DetailPart] | None = None
@@ -76,7 +83,7 @@ class DetailView(View):
     def _draw(
         self, access: Access, old: Mapping[str, DetailPart], kept: Mapping[str, DetailPart]
     ) -> dict[str, DetailPart]:
-        found = detail(self._place, access, self.informer, self.others, known=kept)
+        found = detail(self._place, access, self.informer, self._informers, known=kept)
         if found is not None:
             self._there = True
             return {part.id: part for part in found.parts}

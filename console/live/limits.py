@@ -10,28 +10,6 @@ BURST, PER_SECOND = 20, 5.0
 MAX_SOCKETS = 20
 
 
-class TokenBucket:
-    """Rate limiter that allows bursts of `burst` and `per_second` on average. Times are seconds of
-    any clock.
-    """
-
-    def __init__(self, *, burst: float = BURST, per_second: float = PER_SECOND) -> None:
-        self._burst = burst
-        self._per_second = per_second
-        self._tokens = burst
-        self._at: float | None = None
-
-    def take(self, now: float) -> bool:
-        if self._at is not None:
-            gained = max(0.0, now - self._at) * self._per_second
-            self._tokens = min(self._burst, self._tokens + gained)
-        self._at = now
-        if self._tokens < 1:
-            return False
-        self._tokens -= 1
-        return True
-
-
 class SocketCap:
     """Counts open websockets per account. Call `leave` once for each successful `enter`."""
 

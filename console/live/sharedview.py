@@ -97,11 +97,12 @@ class SharedView:
         for gvr, informer in view.others.items():
             self._end_feeds.append(hub.subscribe(informer, self._mailbox.slot(gvr)))
         if isinstance(place.kind, GenericKind):
-            # Reading with the viewer's own credentials doesn't notice changes of the type's
-            # definition.
+            # Reading with the viewer's own credentials doesn't notice changes of the type.
+            self._end_feeds.append(hub.subscribe(place.cluster.kinds.served, self._mailbox))
             definitions = place.cluster.runtime.informer(CUSTOM_RESOURCE_DEFINITIONS)
             slot = self._mailbox.slot(CUSTOM_RESOURCE_DEFINITIONS)
             self._end_feeds.append(hub.subscribe(definitions, slot))
+        self._retry: asyncio.TimerHandle | None = None
         self.on_empty: Callable[[], None] = lambda: None
 
     @property
@@ -133,6 +134,7 @@ class SharedView:
         if not self.viewers:
             for end_feed in self._end_feeds:
                 end_feed()
+            self._retry_after(0)
             self.on_empty()
 
     @property
@@ -249,6 +251,7 @@ class SharedView:
                 self.join(viewer, known)
             self.schedule_update()
             return [], []
+        self._retry_after(view.retry_after)
         post: _Post = [(found, followers)]
         if view.reshaped:
             post += [self._refresh(viewer) for viewer in followers]
@@ -262,6 +265,13 @@ class SharedView:
                 self._set(viewer, self._following)
                 post.append((missing, (viewer,)))
         return news, post
+
+    def _retry_after(self, seconds: float) -> None:
+        """Schedule an update in `seconds`, or cancel it with 0."""
+        if self._retry is not None:
+            self._retry.cancel()
+        loop = asyncio.get_running_loop()
+        self._retry = loop.call_later(seconds, self.schedule_update) if seconds else None
 
     def _refresh(self, viewer: Viewer) -> tuple[list[str], tuple[Viewer, ...]]:
         self._set(viewer, self._waiting)

@@ -81,10 +81,12 @@ class SharedViews:
 
 def _view(place: LivePage, lang: str, informer: Informer[Any], access: Access) -> View:
     if isinstance(place, DetailRoute):
-        return DetailView(place, lang, informer, start_informers(place.needs, access))
+        others = start_informers(place.needs, access)
+        return DetailView(place, lang, informer, others, place.cluster.usage)
     if isinstance(place, PageRoute):
         return PageView(place, lang, informer, _others(place))
-    return ListView(place.spec, lang, informer, place.cluster.usage)
+    causes = start_informers(place.kind.cause_types(), access)
+    return ListView(place.spec, lang, informer, place.cluster.usage, causes)
 
 
 def _others(place: PageRoute) -> Mapping[GVR, Informer[Any]]:

@@ -1,6 +1,6 @@
 """Live views: the base class, and the view of a page that is rendered as a whole.
 
-A `View` computes frames from changes. It uses no websocket, clock or thread.
+A `View` computes frames from changes. It uses no websocket, event loop or thread.
 """
 
 from abc import ABC, abstractmethod
@@ -40,6 +40,8 @@ class View(ABC):
     - `informer`: informer of the displayed objects.
     - `others`: sources of the other types the page depends on.
     - `reshaped`: browsers can't be updated from the previous state and must fetch the page.
+    - `retry_after`: seconds after which changes that were held back can be sent by another update,
+      0 if there are none.
     - `sent_freshness`: freshness that was last sent to browsers.
     """
 
@@ -50,6 +52,7 @@ class View(ABC):
         self.informer = informer
         self.others = others
         self.reshaped = False
+        self.retry_after = 0.0
         self.sent_freshness = self._told_before = live_state(informer)
         self._freshness: tuple[LiveState, str] | None = None
 

@@ -11,6 +11,7 @@ from console.audit.trail import AuditAction as Recorded
 from console.audit.trail import request_action
 from console.kube.errors import ApiError
 from console.kube.gvr import PODS, Key
+from console.logs.lines import MAX_LINE_BYTES
 from console.logs.query import LogQuery
 from console.logs.sources import LogSource
 from console.streams.stream import ResponseStream, StreamEnded, StreamRequest
@@ -87,20 +88,26 @@ async def open_all(
     wanted: Sequence[ContainerLog],
     query: LogQuery,
     on_over: Callable[[StreamEnded], None] | None = None,
+    *,
+    verbatim: bool = False,
+    longest: int = MAX_LINE_BYTES,
 ) -> tuple[list[LogSource], list[UnreadableLog]]:
     """Open the logs of `wanted`. Return the open sources, which the caller must close, and the
     unreadable logs.
 
+    `verbatim`: request the bytes that kubectl prints. `longest`: maximum bytes of a line.
     Raise `Denied`, `TooMany` or `AuditUnavailable`; no stream stays open in that case.
     """
 
     async def open_one(one: ContainerLog) -> LogSource | UnreadableLog:
-        stream = ResponseStream(viewer.order(one, query.request_params(one.container)), on_over)
+        params = query.request_params(one.container, verbatim=verbatim)
+        stream = ResponseStream(viewer.order(one, params), on_over)
         try:
             await stream.open()
         except ApiError as error:
             return UnreadableLog(one, error)
-        return LogSource(one.mark, stream)
+        named = f"pod/{one.key.name}/{one.container}"
+        return LogSource(one.mark, stream, kubectl_name=named, longest=longest)
 
     found = await asyncio.gather(*map(open_one, wanted), return_exceptions=True)
     failed = [one for one in found if isinstance(one, BaseException)]

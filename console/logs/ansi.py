@@ -2,12 +2,13 @@ r"""Convert terminal output to text that is safe to display.
 
 Escape sequences for colors and font weight (SGR, ECMA-48 section 8.3.117) become CSS classes of
 a fixed set. All other escape sequences are removed with their content, such as those that set
-titles, write to the clipboard, move the cursor or query the terminal. Other invisible characters
-are shown as code points. `static/js/logtext.js` does the same in the browser.
+titles, write to the clipboard, move the cursor or query the terminal. A carriage return starts
+the line anew, so a progress bar shows its last state. Other invisible characters are shown as
+code points. `static/js/logtext.js` does the same in the browser.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from console.ui.core.text import escape_invisible_lines
@@ -43,37 +44,64 @@ _ENDS = {
 @dataclass(frozen=True, slots=True)
 class StyledText:
     """Text with one style. `classes`: names of the fixed set, separated by spaces; "" for plain
-    text.
+    text. `hit`: the text matches the search.
     """
 
     classes: str
     text: str
+    hit: bool = False
 
 
 def strip_escapes(text: str) -> str:
-    """Remove escape sequences and control characters. Searches use this text."""
+    """Return the displayed text of a line: without escape sequences, control characters and
+    overwritten text. Searches use this text.
+    """
     if text.isprintable():
         return text
-    return _OTHER.sub("", _ESCAPE.sub("", text))
+    states = _ESCAPE.sub("", text).split("\r")
+    return next(filter(None, (_OTHER.sub("", state) for state in reversed(states))), "")
 
 
-def styled_text(text: str) -> list[StyledText]:
-    """Split a line into pieces of uniform style."""
+def styled_text(text: str, hits: Sequence[tuple[int, int]] = ()) -> list[StyledText]:
+    """Split a line into pieces of uniform style.
+
+    `hits`: start and end of the matches in the displayed text (`strip_escapes`), in order.
+    """
     if "\x1b" not in text and "\x9b" not in text:
-        return _shown("", strip_escapes(text))
-    found: list[StyledText] = []
+        return _marked([("", strip_escapes(text))], hits)
+    found: list[tuple[str, str]] = []
     state, at = _Style(), 0
-    for match in _ESCAPE.finditer(text):
-        found += _shown(state.classes, strip_escapes(text[at : match.start()]))
-        at = match.end()
-        if match[2] == "m":
-            state.change(match[1])
-    found += _shown(state.classes, strip_escapes(text[at:]))
+    anew = False
+    for match in (*_ESCAPE.finditer(text), None):
+        for number, part in enumerate(text[at : match.start() if match else None].split("\r")):
+            anew = anew or number > 0
+            if shown := _OTHER.sub("", part):
+                if anew:
+                    found.clear()
+                    anew = False
+                found.append((state.classes, shown))
+        if match is not None:
+            at = match.end()
+            if match[2] == "m":
+                state.change(match[1])
+    return _marked(found, hits)
+
+
+def _marked(pieces: Sequence[tuple[str, str]], hits: Sequence[tuple[int, int]]) -> list[StyledText]:
+    """Split the pieces at the hits."""
+    found: list[StyledText] = []
+    start = 0
+    for classes, text in pieces:
+        end, at = start + len(text), start
+        for first, last in (*hits, (end, end)):
+            first, last = min(max(first, at), end), min(last, end)
+            for to, hit in ((first, False), (last, True)):
+                if to > at:
+                    shown = escape_invisible_lines(text[at - start : to - start])
+                    found.append(StyledText(classes, shown, hit))
+                    at = to
+        start = end
     return found
-
-
-def _shown(classes: str, text: str) -> list[StyledText]:
-    return [StyledText(classes, escape_invisible_lines(text))] if text else []
 
 
 class _Style:

@@ -24,6 +24,7 @@ from console.kube.gvr import PODS, Key
 from console.live.limits import SocketCap
 from console.logs.access import ContainerLog, LogViewer, log_error_text
 from console.logs.containers import NoContainer
+from console.logs.filtering import LogSearch
 from console.logs.following import Follower, LogPosition
 from console.logs.merged_feed import Feed, feeding
 from console.logs.messages import batch_text, read_ack, read_first, sources_text
@@ -111,7 +112,7 @@ class LogConsumer(StreamSocket):
             await follow(now().found, query)
             joining = asyncio.create_task(join()) if grows else None
             try:
-                await self._pass_on(feed, names)
+                await self._pass_on(feed, names, LogSearch(query.search))
             finally:
                 if joining is not None:
                     joining.cancel()
@@ -126,9 +127,9 @@ class LogConsumer(StreamSocket):
         viewer = LogViewer(cluster, self.scope["account"], presence, recorded)
         return kind, Key(given["namespace"], given.get("name", "")), viewer
 
-    async def _pass_on(self, feed: Feed, names: list[str]) -> None:
+    async def _pass_on(self, feed: Feed, names: list[str], search: LogSearch) -> None:
         for number in count(1):
-            text = batch_text(number, await feed.next(), names)
+            text = batch_text(number, await feed.next(), names, search)
             self._unread.append((number, len(text)))
             await self.send(text)
             await await_or_fail(feed.failed, self._room())

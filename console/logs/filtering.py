@@ -1,8 +1,9 @@
 """Filter log lines by search text and level, and add context lines."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from console.logs.ansi import strip_escapes
 from console.logs.levels import LEVELS, field_of, json_of, level_of
@@ -20,6 +21,8 @@ _GOES_ON = re.compile(
 #: Characters of a line that are matched against these patterns.
 _NEAR = 200
 _FIELD = re.compile(r"([\w.@-]+)=(\S+)")
+#: Maximum number of highlighted matches in a line.
+MAX_HITS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class LineFilter:
     """Filters lines one at a time and yields matches with their context lines."""
 
     def __init__(self, query: LogQuery) -> None:
-        self._matches = _matching(query.search)
+        self._search = LogSearch(query.search)
         self._levels = frozenset(LEVELS[: LEVELS.index(query.level) + 1] if query.level else ())
         self._context = query.context
         self._before: list[LogEntry] = []
@@ -94,22 +97,51 @@ class LineFilter:
     def _wants(self, entry: LogEntry) -> bool:
         if self._levels and entry.level not in self._levels:
             return False
-        return self._matches is None or self._matches(strip_escapes(entry.line.text))
+        return not self._search or self._search.matches(strip_escapes(entry.line.text))
 
 
-def _matching(search: str) -> Callable[[str], bool] | None:
-    """Return a case-insensitive predicate for `search`, or None if it is empty. `name=value` also
-    matches fields of JSON lines.
+class LogSearch:
+    """A case-insensitive search text. `name=value` also matches fields of JSON lines. It is false if
+    the text is empty.
     """
-    if not search:
-        return None
-    wanted, field = search.casefold(), _FIELD.fullmatch(search)
 
-    def matches(text: str) -> bool:
-        if wanted in text.casefold():
-            return True
-        found = json_of(text) if field else None
-        value = field_of(found, field[1]) if field and found is not None else None
-        return value is not None and field is not None and value.casefold() == field[2].casefold()
+    def __init__(self, search: str) -> None:
+        self._wanted, self._field = search.casefold(), _FIELD.fullmatch(search)
+        self._in_json: re.Pattern[str] | None = None
+        if self._field is not None:
+            name, value = map(re.escape, (self._field[1].rpartition(".")[2], self._field[2]))
+            text = rf'"(?:{re.escape(self._field[1])}|{name})"\s*:\s*(?:"{value}"|{value}(?![\w.]))'
+            self._in_json = re.compile(text, re.IGNORECASE)
 
-    return matches
+    def __bool__(self) -> bool:
+        return bool(self._wanted)
+
+    def matches(self, text: str) -> bool:
+        """Return True if the displayed text of a line matches."""
+        return self._wanted in text.casefold() or self._matches_field(text)
+
+    def _matches_field(self, text: str) -> bool:
+        found = json_of(text) if self._field is not None else None
+        if self._field is None or found is None:
+            return False
+        value = field_of(found, self._field[1])
+        return value is not None and value.casefold() == self._field[2].casefold()
+
+    def hits(self, text: str) -> Sequence[tuple[int, int]]:
+        """Return start and end of the matches in the displayed text of a line, at most
+        `MAX_HITS`. A JSON field is located by its last name and its value.
+        """
+        if not self:
+            return ()
+        folded, size = text.casefold(), len(self._wanted)
+        # Position of each folded character in the text. Most texts keep their length.
+        at: Sequence[int] = range(len(text) + 1)
+        if len(folded) != len(text):
+            at = [n for n, char in enumerate(text) for _ in char.casefold()] + [len(text)]
+        found, place = list[tuple[int, int]](), folded.find(self._wanted)
+        while place >= 0 and len(found) < MAX_HITS:
+            found.append((at[place], at[place + size - 1] + 1))
+            place = folded.find(self._wanted, place + size)
+        if not found and self._in_json is not None and self._matches_field(text):
+            found = [match.span() for match in islice(self._in_json.finditer(text), MAX_HITS)]
+        return found

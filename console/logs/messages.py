@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 
 from console.live.frames import json_text
+from console.logs.ansi import strip_escapes
+from console.logs.filtering import LogSearch
 from console.logs.following import LogPosition
 from console.logs.merged_feed import FeedBatch
 from console.streams.socket import BadMessage, read_message
@@ -48,12 +50,13 @@ def read_ack(text: str) -> int:
     return read_message(_ack, text).ack
 
 
-def batch_text(number: int, sent: FeedBatch, names: Sequence[str]) -> str:
+def batch_text(number: int, sent: FeedBatch, names: Sequence[str], search: LogSearch) -> str:
     """Encode a batch of lines, notes and positions as JSON.
 
     Each line is: source, timestamp, level, text, whether it matches the filter (False for a
-    context line), whether lines are omitted before it, and the number of bytes that were cut
-    off. Each note is: source, text, and whether the source has ended.
+    context line), whether lines are omitted before it, the number of bytes that were cut off,
+    and start and end of the matches of `search`. These count UTF-16 code units of the displayed
+    text. Each note is: source, text, and whether the source has ended.
     """
     lines = [
         (
@@ -64,6 +67,7 @@ def batch_text(number: int, sent: FeedBatch, names: Sequence[str]) -> str:
             one.found,
             one.gap,
             one.entry.line.cut,
+            _hits(one.entry.line.text, search),
         )
         for one in sent.picked
     ]
@@ -75,6 +79,16 @@ def batch_text(number: int, sent: FeedBatch, names: Sequence[str]) -> str:
             names[source]: (at.stamp, at.count, at.run) for source, at in sent.positions.items()
         }
     return json_text(message)
+
+
+def _hits(text: str, search: LogSearch) -> Sequence[tuple[int, int]]:
+    if not search:
+        return ()
+    shown = strip_escapes(text)
+    return [
+        (len(shown[:first].encode("utf-16-le")) // 2, len(shown[:last].encode("utf-16-le")) // 2)
+        for first, last in search.hits(shown)
+    ]
 
 
 def sources_text(names: Sequence[str]) -> str:

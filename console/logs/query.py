@@ -58,6 +58,7 @@ class LogQuery:
     `container`: a name, `ALL_CONTAINERS`, or "" for the default container. `tail`: number of lines, None
     for all. `since`: a span like `15m`, an RFC 3339 timestamp, or "". `at`: the timestamp of a
     line; the log then shows the context of that line, and `tail` counts the lines from there on.
+    `line`: the timestamp of a line; the download then contains only its text, without filters.
     `label`: the label selector of the pods, "" if the URL names an object.
     """
 
@@ -71,18 +72,37 @@ class LogQuery:
     level: str = ""
     context: int = 0
     at: str = ""
+    line: str = ""
     label: str = ""
 
     @property
     def has_filters(self) -> bool:
         return bool(self.search or self.level)
 
-    def request_params(self, container: str) -> list[tuple[str, str]]:
-        """Return the query parameters of the kube-apiserver log request for one container."""
-        # Always request timestamps: lines of several containers are merged by them.
-        found = [("container", container), ("timestamps", "true")]
+    @property
+    def everything(self) -> "LogQuery":
+        """The query without filters, for all lines of the same containers."""
+        return LogQuery(
+            container=self.container,
+            previous=self.previous,
+            tail=None,
+            timestamps=self.timestamps,
+            label=self.label,
+        )
+
+    def request_params(self, container: str, *, verbatim: bool = False) -> list[tuple[str, str]]:
+        """Return the query parameters of the kube-apiserver log request for one container.
+
+        `verbatim`: the response is passed on unchanged. Otherwise timestamps are always
+        requested, because lines are merged and found by them.
+        """
+        found = [("container", container)]
+        if self.timestamps or not verbatim:
+            found.append(("timestamps", "true"))
         if self.previous:
             found.append(("previous", "true"))
+        if self.line:
+            return [*found, ("sinceTime", self.line)]
         if self.at:
             return [*found, ("sinceTime", _before(self.at))]
         if self.tail is not None:
@@ -107,6 +127,7 @@ class LogQuery:
             "level": self.level,
             "context": str(self.context) if self.context else "",
             "at": self.at,
+            "line": self.line,
             **others,
         }
         return urlencode({name: value for name, value in given.items() if value})
@@ -115,7 +136,8 @@ class LogQuery:
 def read_query(params: QueryDict, *, whole: bool = False, selects: bool = False) -> LogQuery:
     """Parse `params`. Raise `BadQuery` for invalid values.
 
-    `whole`: allow a request for all lines. `selects`: a label selector is required.
+    `whole`: allow requests for all lines and for a single line. `selects`: a label selector is
+    required.
     """
     return LogQuery(
         label=_label(params) if selects else "",
@@ -128,7 +150,8 @@ def read_query(params: QueryDict, *, whole: bool = False, selects: bool = False)
         search=read_text(params, "q", MAX_SEARCH),
         level=read_choice(params, "level", LEVELS),
         context=_number(params, "context", 0, 20, 0),
-        at=_at(params),
+        at=_at(params, "at"),
+        line=_at(params, "line") if whole else "",
     )
 
 
@@ -188,17 +211,18 @@ def _label(params: QueryDict) -> str:
     return str(selector)
 
 
-def _at(params: QueryDict) -> str:
-    value = _one(params, "at")
+def _at(params: QueryDict, name: str) -> str:
+    value = _one(params, name)
     if value and not (_STAMP.fullmatch(value) and _moment(value)):
-        raise BadQuery(_("at must be a time, such as 2026-11-24T10:00:00.000000000Z."))
+        text = _("%(name)s must be a time, such as 2026-11-24T10:00:00.000000000Z.")
+        raise BadQuery(text % {"name": name})
     return value
 
 
 def _before(stamp: str) -> str:
     """Return a `sinceTime` that is `LOOKBACK` before `stamp`."""
     moment = _moment(stamp)
-    if moment is None or moment - LOOKBACK < FIRST:
+    if moment is None or moment < FIRST + LOOKBACK:
         return stamp
     return (moment - LOOKBACK).strftime("%Y-%m-%dT%H:%M:%SZ")
 

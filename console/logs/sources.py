@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing
 
 from console.logs.filtering import LevelDetector, LineFilter, LogEntry, SelectedLine
-from console.logs.lines import LogLine, Splitter
+from console.logs.lines import MAX_LINE_BYTES, LogLine, Splitter
 from console.logs.query import LogQuery
 from console.streams.stream import ResponseStream
 
@@ -15,12 +15,24 @@ BATCH = 500
 
 
 class LogSource:
-    """The log of one container. `name`: the label of its lines if several logs are shown."""
+    """The log of one container.
 
-    def __init__(self, name: str, stream: ResponseStream) -> None:
-        self.name, self.stream = name, stream
+    `name`: the label of its lines if several logs are shown. `kubectl_name`: the label that
+    kubectl uses. `longest`: maximum bytes of a line; longer ones are cut.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        stream: ResponseStream,
+        *,
+        kubectl_name: str = "",
+        longest: int = MAX_LINE_BYTES,
+    ) -> None:
+        self.name, self.stream, self.kubectl_name = name, stream, kubectl_name
         self.lines: deque[tuple[LogLine, str]] = deque()
-        self._splitter, self._levels = Splitter(), LevelDetector()
+        self._splitter = Splitter(longest, keeps_overwritten=longest > MAX_LINE_BYTES)
+        self._levels = LevelDetector()
         self._ended = False
 
     async def more(self) -> bool:

@@ -5,19 +5,18 @@ The page works without JavaScript. `format=text` returns a plain-text download.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from urllib.parse import quote, urlencode
 
-from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import render
-from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import PODS, Key
-from console.live.flow import Flow, flow_of
+from console.live.flow import flow_of
 from console.logs import query as queries
 from console.logs.access import (
     ContainerLog,
@@ -27,82 +26,33 @@ from console.logs.access import (
     log_error_text,
     open_all,
 )
-from console.logs.ansi import StyledText, styled_text
+from console.logs.ansi import StyledText, strip_escapes, styled_text
 from console.logs.containers import NoContainer
-from console.logs.filtering import SelectedLine
+from console.logs.downloads import (
+    bytes_of_line,
+    errors_as_lines,
+    selected_bytes,
+    verbatim_bytes,
+)
+from console.logs.filtering import LogSearch, SelectedLine
+from console.logs.lines import MAX_DOWNLOADED_LINE
 from console.logs.query import BadQuery, LogQuery, read_query
 from console.logs.sources import LINES_BEFORE, LogSource, selected_lines
 from console.logs.targets import LogTarget, SelectedLogs, find_target
+from console.streams.download import StreamedBody, download_response
 from console.streams.stream import StreamEnded
 from console.ui.core.clusters import Cluster
 from console.ui.core.container_actions import has_logs
-from console.ui.core.kind import NAV_GROUPS, ResourceKind
-from console.ui.core.links import label_log_url, list_url, object_url
+from console.ui.core.kind import ResourceKind
+from console.ui.core.links import label_log_url, list_url
 from console.ui.core.requests import ConsoleRequest, tab_name
 from console.ui.core.text import escape_invisible
 from console.ui.core.threads import in_thread
 from console.ui.navigation.page_routes import find_kind
-from console.views.errors import error_page
+from console.views.back_link import Crumb, ObjectPath, object_path
+from console.views.errors import error_page, object_not_found
 from console.views.guard import access_of
 from console.views.page import page
-
-
-class Download:
-    """Async iterator for the body of a streaming response.
-
-    It stops reading while the client is slow. If it can't send the complete log, it aborts the
-    connection, so that the client doesn't mistake a partial download for a complete one.
-    """
-
-    def __init__(
-        self,
-        sources: Sequence[LogSource],
-        refused: Sequence[UnreadableLog],
-        query: LogQuery,
-        flow: Flow,
-    ) -> None:
-        self._sources, self._query, self._flow = sources, query, flow
-        self._missing = [
-            f"# {escape_invisible(one.wanted.mark)}: {' '.join(str(one).split())}\n"
-            for one in refused
-        ]
-        self._loop = asyncio.get_running_loop()
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._pieces()
-
-    def close(self) -> None:
-        """Close all streams. Django calls this in another thread, even if the body was never
-        iterated.
-        """
-        for source in self._sources:
-            self._loop.call_soon_threadsafe(source.stream.close_soon)
-
-    async def _pieces(self) -> AsyncGenerator[bytes, None]:
-        try:
-            if self._missing:
-                yield "".join(self._missing).encode()
-            async with aclosing(selected_lines(self._sources, self._query)) as batches:
-                async for _looked_at, found in batches:
-                    if found:
-                        yield b"".join(map(self._line, found))
-                    await self._flow.wait_clear()
-        except (StreamEnded, ApiError):
-            self._flow.abort()
-        finally:
-            await close_all(self._sources)
-
-    def _line(self, picked: SelectedLine) -> bytes:
-        entry = picked.entry
-        parts = (
-            [f"[{escape_invisible(self._sources[entry.source].name)}] "]
-            if len(self._sources) > 1
-            else []
-        )
-        if self._query.timestamps and entry.line.stamp:
-            parts.append(f"{entry.line.stamp} ")
-        return "".join(parts).encode() + entry.line.raw + b"\n"
-
 
 #: Maximum seconds that a page spends reading logs.
 READ_SECONDS = 8.0
@@ -133,11 +83,11 @@ async def log_page(
     except NoContainer as error:
         return error_page(request, 400, str(error))
     except NotFound:
-        words = {"kind": kind.singular, "key": escape_invisible(str(key))}
-        return error_page(request, 404, _("No %(kind)s %(key)s found.") % words)
+        return object_not_found(request, kind, key)
     if as_text:
         return await _text(request, key, target.current().found, query)
-    return await _page(request, LogPageRequest(kind, key, query, target, target.current()))
+    path = object_path(request, kind, access_of(request), key)
+    return await _page(request, LogPageRequest(kind, key, query, target, target.current(), path))
 
 
 # Plain text
@@ -147,22 +97,47 @@ async def _text(
     request: ConsoleRequest, key: Key, wanted: Sequence[ContainerLog], query: LogQuery
 ) -> HttpResponseBase:
     flow = flow_of(getattr(request, "scope", {}))
-    sources, refused = await open_all(LogViewer.of(request), wanted, query, lambda _: flow.abort())
+    # Lines of several logs are merged by time, unless all lines are requested.
+    plain = not (query.has_filters or query.at or query.line)
+    verbatim = plain and (query.tail is None or len(wanted) == 1)
+    sources, refused = await open_all(
+        LogViewer.of(request),
+        wanted,
+        query,
+        lambda _: flow.abort(),
+        verbatim=verbatim,
+        longest=MAX_DOWNLOADED_LINE,
+    )
     if refused and not sources:
         error = refused[0].error
         return error_page(request, error.page_code, log_error_text(error))
-    body = Download(sources, refused, query, flow)
-    response = StreamingHttpResponse(body, content_type="text/plain; charset=utf-8")
-    name = "-".join(
-        (
-            key.name or key.namespace,
-            *([query.container] if query.container not in ("", "*") else ()),
-        )
-    )
-    response["Content-Disposition"] = (
-        content_disposition_header(True, f"{name}.log") or "attachment"
-    )
-    return response
+    if query.line:
+        pieces = bytes_of_line(sources, query.line)
+    elif verbatim:
+        pieces = verbatim_bytes(sources)
+    else:
+        pieces = selected_bytes(sources, query)
+    head = errors_as_lines(refused)
+    if query.line:
+        try:
+            head = await anext(pieces)
+        except BaseException as error:
+            await close_all(sources)
+            if isinstance(error, StopAsyncIteration):
+                return error_page(request, 404, _("The log no longer contains this line."))
+            if isinstance(error, StreamEnded):
+                return error_page(request, error.code, str(error))
+            raise
+    body = StreamedBody(_with_head(head, pieces), [one.stream for one in sources], flow)
+    name = "-".join((key.name or key.namespace, query.container.strip("*"))).rstrip("-")
+    return download_response(body, f"{name}.log", "text/plain; charset=utf-8")
+
+
+async def _with_head(head: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    yield head
+    async with aclosing(rest) as pieces:
+        async for piece in pieces:
+            yield piece
 
 
 # Page
@@ -175,6 +150,7 @@ class LogPageRequest:
     query: LogQuery
     target: LogTarget
     wanted: SelectedLogs
+    path: ObjectPath
 
     @property
     def followed(self) -> bool:
@@ -220,19 +196,22 @@ async def _page(request: ConsoleRequest, asked: LogPageRequest) -> HttpResponse:
         query = replace(query, tail=min(query.tail or MOST_LINES, MOST_LINES - LINES_BEFORE))
     sources, refused = await open_all(LogViewer.of(request), asked.wanted.found, query)
     try:
-        read = await _read(sources, query)
+        read = await read_lines(sources, query)
     finally:
         await close_all(sources)
     return render(request, "console/log.html", _context(asked, read, refused, request.cluster.name))
 
 
-async def _read(sources: Sequence[LogSource], query: LogQuery) -> LogPageContent:
+async def read_lines(
+    sources: Sequence[LogSource], query: LogQuery, seconds: float = READ_SECONDS
+) -> LogPageContent:
+    """Read the logs, for at most `seconds`."""
     read = LogPageContent([])
     kept: deque[SelectedLine] = deque()
     size = 0
     try:
         async with (
-            asyncio.timeout(READ_SECONDS),
+            asyncio.timeout(seconds),
             aclosing(selected_lines(sources, query)) as batches,
         ):
             async for looked_at, found in batches:
@@ -250,18 +229,20 @@ async def _read(sources: Sequence[LogSource], query: LogQuery) -> LogPageContent
         read.ended = log_error_text(error)
     names = [source.name for source in sources] if len(sources) > 1 else [""] * len(sources)
     # Parsing color sequences of many lines takes long enough to block the event loop.
-    read.rows = await in_thread(lambda: [_row(one, names) for one in kept])
+    search = LogSearch(query.search)
+    read.rows = await in_thread(lambda: [_row(one, names, search) for one in kept])
     return read
 
 
-def _row(picked: SelectedLine, names: Sequence[str]) -> LogRow:
+def _row(picked: SelectedLine, names: Sequence[str], search: LogSearch) -> LogRow:
     entry = picked.entry
+    text = entry.line.text
     return LogRow(
         stamp=entry.line.stamp,
         time=entry.line.stamp[11:23],
         source=escape_invisible(names[entry.source]),
         level=entry.level,
-        runs=styled_text(entry.line.text),
+        runs=styled_text(text, search.hits(strip_escapes(text)) if search else ()),
         found=picked.found,
         gap=picked.gap,
         cut=entry.line.cut,
@@ -277,16 +258,16 @@ def _context(
     alone = wanted.found[0].container if len(wanted.found) == 1 and not group else ""
     here = query.container or alone
     name, label = key.name or query.label, asked.target.label
-    of_labels = (
-        f"{list_url(cluster, kind.segment, key.namespace)}&{urlencode({'label': query.label})}"
-    )
+    crumbs = asked.path.crumbs(inside=bool(key.name))
+    if not key.name:
+        pods = list_url(cluster, kind.segment, key.namespace)
+        selected = f"{pods}&{urlencode({'label': query.label})}"
+        crumbs = (*crumbs, Crumb(query.label, selected))
     return {
         "kind": kind.view,
-        "group": NAV_GROUPS[kind.nav.group],
         "name": name,
-        "namespace": key.namespace,
-        "up_url": list_url(cluster, kind.segment, key.namespace),
-        "url": object_url(cluster, kind.segment, key) if key.name else of_labels,
+        "crumbs": crumbs,
+        "list": asked.path.query,
         "query": query,
         "containers": asked.target.containers,
         "wanted": wanted,
@@ -308,7 +289,7 @@ def _context(
         "tab_name": tab_name(name, _("All containers") if here == queries.ALL_CONTAINERS else here),
         "socket_url": socket_url(cluster, kind.segment, key, query) if asked.followed else "",
         "labels_url": label_log_url(cluster, key.namespace, label) if label else "",
-        "all_url": f"?{query.encoded(format=TEXT, tail=queries.ALL)}",
+        "all_url": f"?{query.everything.encoded(format=TEXT)}",
     }
 
 

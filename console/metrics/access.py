@@ -1,4 +1,9 @@
-"""Access control for the metrics: requests with the token, or from this machine."""
+"""Access control for the metrics: requests with the token, or from this machine.
+
+A proxy on this machine can send its own `Host` header and no header that names the client, so its
+requests look like local requests. The web process therefore accepts local requests only if
+the console is used on this machine only (`serves_only_this_machine`).
+"""
 
 import secrets
 from urllib.parse import urlsplit
@@ -9,14 +14,19 @@ from django.http import HttpRequest
 from console.audit.client_address import client_address, parse_address
 
 
-def may_read(request: HttpRequest) -> bool:
-    """Return True for the bearer token `METRICS_TOKEN`, or for a local request without an
-    Authorization header.
+def may_read(request: HttpRequest, *, local: bool) -> bool:
+    """Return True for the bearer token `METRICS_TOKEN` or, with `local`, for a request from this
+    machine without an Authorization header.
     """
     given = request.headers.get("Authorization")
     if given is not None:
         return _is_token(given)
-    return _is_local(request)
+    return local and _is_local(request)
+
+
+def serves_only_this_machine() -> bool:
+    """Return True if browsers use a loopback address for the console."""
+    return _is_loopback(urlsplit(settings.BASE_URL).hostname or "")
 
 
 def _is_token(authorization: str) -> bool:
@@ -29,8 +39,7 @@ def _is_token(authorization: str) -> bool:
 def _is_local(request: HttpRequest) -> bool:
     """Return True if both the client address and the `Host` header are loopback.
 
-    The host is checked because requests that a local proxy forwards come from outside. It also
-    prevents DNS rebinding: a page in a local browser can use a name that resolves to this
+    The host prevents DNS rebinding: a page in a local browser can use a name that resolves to this
     machine.
     """
     source = client_address(

@@ -14,7 +14,9 @@ from console.kube.controller import ControllerStats, controller_stats
 from console.kube.stats import InformerStats, stats_of
 from console.live.counters import Counters, counters
 from console.ui.core.clusters import Cluster, clusters
+from console.ui.core.lru_cache import caches
 from console.ui.fragments.cached_fragments import cell_cache, part_cache
+from console.ui.lists.spec_cache import sizes
 
 #: Bucket bounds in seconds. Pages take a few milliseconds, requests to kube-apiserver up to a few
 #: seconds.
@@ -130,6 +132,7 @@ class ConsoleCollector(Collector):
         yield from cache_families({cluster.name: _figures(cluster) for cluster in clusters})
         yield from live_families(counters)
         yield from fragment_families()
+        yield from derived_families()
         yield from requests.collect()
         yield from controller_families()
         yield from process.collect()
@@ -145,6 +148,23 @@ def fragment_families() -> Iterator[Metric]:
         weights.add_metric([name], kept.weight)
     yield things
     yield weights
+
+
+def derived_families() -> Iterator[Metric]:
+    """Yield the metrics of caches of data that is derived from the cache of objects."""
+    kept = Gauge("quarterdeck_derived_kept", "Cached derived data.", labels=["what"])
+    lengths = Gauge(
+        "quarterdeck_derived_items",
+        "Objects, causes, text blocks or bytes in cached derived data.",
+        labels=["what"],
+    )
+    for name, cache in sorted(caches.items()):
+        kept.add_metric([name], len(cache))
+        lengths.add_metric([name], cache.length)
+    for name, size in sorted(sizes.items()):
+        kept.add_metric([name], size())
+    yield kept
+    yield lengths
 
 
 def _figures(cluster: Cluster) -> list[InformerStats]:

@@ -46,7 +46,7 @@ class MetricsServer:
         await self._runner.cleanup()
 
     async def _metrics(self, request: web.Request) -> web.Response:
-        if not may_read(_known(request)):
+        if not may_read(_known(request), local=True):
             return web.Response(
                 status=403, text="Metrics require METRICS_TOKEN or a request from this machine.\n"
             )

@@ -6,7 +6,8 @@ from decimal import Decimal
 from console.kube.gvr import NODES, PODS, Key
 from console.kube.metrics_server import ResourceUsage
 from console.kube.reservations import ReservationTotal, reservations_of
-from console.kube.usage import TOTAL, UsageHistory, UsageSample
+from console.kube.usage import TOTAL, UsageSample
+from console.kube.usage_history import UsageHistory
 from console.ui.core.amounts import seconds_text
 from console.ui.core.page_data import PageData, VisibleKind
 from console.ui.core.permissions import Readable
@@ -46,6 +47,8 @@ async def capacity(sight: PageData, seconds: int = HOUR) -> CapacityView | None:
     measured = _measured(sight)
     history, note = measured.history, measured.note
     namespaces, prometheus = usage_namespaces_of(sight), sight.cluster.prometheus
+    if prometheus is not None and not prometheus.url:
+        prometheus = None
     if seconds != HOUR and prometheus is not None and namespaces != frozenset():
         past = await prometheus.usage_history(namespaces, seconds=seconds)
         history, note = past.history, history_note(past.problem) or note

@@ -10,6 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext_lazy
 
+from console.kube.group_kind import without_group
 from console.kube.gvr import EVENTS, WORKLOADS, Key
 from console.kube.store import Entry
 from console.ui.core.link_resolver import LinkResolver
@@ -144,7 +145,7 @@ def _warned(seen: VisibleKind, entry: Entry[Any], links: LinkResolver) -> Warnin
         event.last,
         escape_invisible(event.reason),
         escape_invisible(event.message),
-        escape_invisible(event.about.partition("/")[2] or event.about),
+        escape_invisible(event.about.partition("/")[2] or without_group(event.about)),
         "" if seen.wanted else escape_invisible(entry.key.namespace),
         links.resolve(target).url if own else "",
         event.count,

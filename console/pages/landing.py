@@ -9,13 +9,8 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from console.kube import gvr
 from console.kube.factory import UnknownKind
-from console.kube.gvr import (
-    GLOBAL_ROLE_BINDINGS,
-    USERS,
-    WORKSPACES,
-    Key,
-)
 from console.ui.core.access import Access
 from console.ui.core.clusters import clusters
 from console.ui.core.text import escape_invisible
@@ -60,11 +55,11 @@ async def _workspaces(access: Access) -> tuple[str, ...]:
     """Return the names of the workspaces visible to the viewer."""
     runtime = access.cluster.runtime
     try:
-        informer = runtime.informer(WORKSPACES)
+        informer = runtime.informer(gvr.WORKSPACES)
     except UnknownKind:
         return ()
     if not informer.freshness.synced:
-        await runtime.wait_synced(WORKSPACES, timeout=FIRST_LIST_WAIT)
+        await runtime.wait_synced(gvr.WORKSPACES, timeout=FIRST_LIST_WAIT)
     return visible_workspaces(access)
 
 
@@ -88,8 +83,8 @@ def _administrators(access: Access) -> list[str]:
     """Return users that are directly bound to the administrator role and may sign in."""
     runtime = access.cluster.runtime
     with suppress(UnknownKind):
-        bindings = runtime.informer(GLOBAL_ROLE_BINDINGS).store.snapshot().entries.values()
-        users = runtime.informer(USERS).store
+        bindings = runtime.informer(gvr.GLOBAL_ROLE_BINDINGS).store.snapshot().entries.values()
+        users = runtime.informer(gvr.USERS).store
         named = {
             subject.name
             for binding in bindings
@@ -97,7 +92,7 @@ def _administrators(access: Access) -> list[str]:
             for subject in binding.projection.subjects
             if subject.kind == "User"
         }
-        known = (users.get(Key("", name)) for name in sorted(named))
+        known = (users.get(gvr.Key("", name)) for name in sorted(named))
         found = (one.key.name for one in known if one is not None and is_usable(one.projection))
         return list(islice(found, MAX_ADMINISTRATORS))
     return []

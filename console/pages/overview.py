@@ -19,6 +19,7 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
+from console.kube.compatibility import NEWEST, OLDEST, release_text
 from console.kube.gvr import (
     EVENTS,
     GVR,
@@ -40,29 +41,34 @@ from console.pages.changes import recent_changes
 from console.pages.landing import administrator_contact, landing_url
 from console.pages.quotas import quotas
 from console.pages.rankings import rank_nodes, rank_projects
-from console.ui.core.access import Access
+from console.ui.core.access import Access, may_list_everything
 from console.ui.core.clusters import HOST, Cluster, clusters
-from console.ui.core.kind import segment_of
-from console.ui.core.links import list_url
 from console.ui.core.menu import OVERVIEW, MenuEntry
 from console.ui.core.page_data import PageData, load_page_data
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
+from console.ui.core.words import translate_message
 from console.ui.details.detail import ObjectHead, TabLink, object_head
-from console.ui.diagnosis.attention import attention, checked_types, update_problem_indexes
+from console.ui.diagnosis.attention import (
+    attention,
+    cached_types,
+    checked_types,
+    update_problem_indexes,
+)
 from console.ui.fragments.cached_fragments import render_fragment
 from console.ui.fragments.empty_states import EmptyState
 from console.ui.lists.selection import ensure_current
 from console.ui.lists.summary import TallyItem, make_tally
 from console.ui.lists.viewspec import ViewSpec
 from console.ui.navigation.counts import counts_of
-from console.ui.navigation.level import Level, last_level
+from console.ui.navigation.level import Level
 from console.ui.navigation.nav import update_counts
 from console.ui.navigation.page_frame import cluster_freshness
 from console.ui.navigation.projects import MANAGED, known_namespaces, workspace_of
+from console.ui.navigation.recent import last_level
 from console.ui.usage.gauges import HOUR, Gauge
 from console.ui.usage.reading import CapacityView
-from console.views.back_link import previous_list
+from console.views.back_link import Crumb, ObjectPath, object_path
 from console.views.denial import withheld_page
 from console.views.guard import access_of
 from console.views.page import page
@@ -85,12 +91,25 @@ class ClusterRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """Kubernetes version of a cluster. `text` reports whether it is supported. `protections` and
+    `limitations` list missing features.
+    """
+
+    title: str
+    supported: bool
+    text: str
+    protections: tuple[str, ...] = ()
+    limitations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectHeader:
-    """Project of an overview page. `workspace` is "" if the viewer may not see the workspace."""
+    """Project of an overview page."""
 
     object: ObjectHead
-    workspace: str
     tabs: tuple[TabLink, ...]
+    crumbs: tuple[Crumb, ...]
 
 
 @page("GET")
@@ -163,6 +182,7 @@ async def cluster_overview(request: ConsoleRequest, cluster: Cluster) -> HttpRes
             "figures": await kind_counts(sight, CLUSTER),
             "usage": usage,
             "attention": attention(sight),
+            "server": _server(sight.access),
             "capacity": usage,
             "nodes": await rank_nodes(sight),
             "projects": await rank_projects(sight),
@@ -183,7 +203,10 @@ async def project_overview(
     """
     gvrs = (*PROJECT, *checked_types(), EVENTS)
     sight = await _visible_objects(access_of(request), gvrs, (namespace,))
-    found = object_head(sight.access, NAMESPACES, Key("", namespace))
+    key, kind = Key("", namespace), cluster.kinds.of(NAMESPACES)
+    path = object_path(request, kind, sight.access, key) if kind is not None else None
+    with_list = path.with_list if path is not None and path.query is not None else None
+    found = object_head(sight.access, NAMESPACES, key, with_list)
     if sight.nothing_visible and found is not None:
         return HttpResponseRedirect(found.details_url)
     if sight.nothing_visible and sight.access.can("get", NAMESPACES, name=namespace):
@@ -213,14 +236,15 @@ async def project_overview(
             "quotas": quotas(sight),
             "changes": await recent_changes(sight),
         },
-        _project(sight.access, found) if found is not None else None,
+        _project(sight.access, found, path) if found is not None and path is not None else None,
     )
 
 
 async def _visible_objects(
     access: Access, gvrs: Sequence[GVR], namespaces: tuple[str, ...] = ()
 ) -> PageData:
-    sight = await load_page_data(access, tuple(dict.fromkeys(gvrs)), namespaces=namespaces)
+    every = tuple(dict.fromkeys((*gvrs, *cached_types(access.cluster))))
+    sight = await load_page_data(access, every, namespaces=namespaces)
     await update_problem_indexes(sight)
     return sight
 
@@ -228,6 +252,33 @@ async def _visible_objects(
 def _span(request: ConsoleRequest) -> int:
     """Return the time range of the plots in seconds from `?range=`, one hour by default."""
     return TIME_RANGES.get(request.GET.get("range", ""), HOUR)
+
+
+def _server(access: Access) -> ServerInfo | None:
+    """Return the cluster's version, or None if it is unknown. Only users who can list everything see
+    what the version lacks.
+    """
+    served = access.cluster.runtime.served
+    version = served.version
+    if version is None:
+        return None
+    words = {"oldest": release_text(OLDEST), "newest": release_text(NEWEST)}
+    text = _("Supported (%(oldest)s to %(newest)s)") % words
+    if not version.supported:
+        text = _("Not supported (supported versions: %(oldest)s to %(newest)s)") % words
+    elif version.release > NEWEST:
+        text = _("Newer than the tested versions (%(oldest)s to %(newest)s)") % words
+    title = _("Kubernetes %(version)s") % {"version": escape_invisible(version.name)}
+    missing = served.limitations
+    if not may_list_everything(access):
+        missing = ()
+    return ServerInfo(
+        title,
+        version.supported,
+        text,
+        tuple(translate_message(one.text) for one in missing if one.protection),
+        tuple(translate_message(one.text) for one in missing if not one.protection),
+    )
 
 
 def _clusters(sight: PageData, found: CapacityView | None) -> tuple[ClusterRow, ...]:
@@ -259,7 +310,6 @@ async def _answer(
         "title": title,
         # Not part of the ETag: it depends on the page the user came from.
         "of": of,
-        "up_url": _up_url(request, of.workspace) if of is not None else "",
         "body": body.html(),
         "etag": etag,
         "updated": datetime.now(UTC),
@@ -269,27 +319,16 @@ async def _answer(
     return response
 
 
-def _project(access: Access, object_: ObjectHead) -> ProjectHeader:
+def _project(access: Access, object_: ObjectHead, path: ObjectPath) -> ProjectHeader:
     workspace: str = object_.entry.projection.workspace
+    tabs, crumbs = path.tabs(object_.tabs), path.crumbs(inside=False)
     # Only the host cluster has workspace pages.
     on_host = workspace and access.cluster.name == HOST
-    if not on_host or not access.can("get", WORKSPACES, name=workspace):
-        return ProjectHeader(object_, "", object_.tabs)
-    first, *others = object_.tabs
-    manage = reverse("workspace_project", args=(workspace, object_.name))
-    tabs = (first, TabLink(MANAGED, manage, current=False, elsewhere=True), *others)
-    return ProjectHeader(object_, workspace, tabs)
-
-
-def _up_url(request: ConsoleRequest, workspace: str) -> str:
-    """Return the URL of the list the user came from, or of a list the user may see."""
-    kind, access = request.cluster.kinds.of(NAMESPACES), access_of(request)
-    spec = previous_list(request, kind) if kind is not None else None
-    if spec is not None:
-        return spec.url
-    if workspace and not access.can("list", NAMESPACES):
-        return reverse("workspace_projects", args=(workspace,))
-    return list_url(request.cluster.name, segment_of(NAMESPACES))
+    if on_host and access.can("get", WORKSPACES, name=workspace):
+        first, *others = tabs
+        manage = reverse("workspace_project", args=(workspace, object_.name))
+        tabs = (first, TabLink(MANAGED, manage, current=False, elsewhere=True), *others)
+    return ProjectHeader(object_, tabs, crumbs)
 
 
 def _nothing(request: ConsoleRequest) -> EmptyState:

@@ -17,9 +17,9 @@ from console.ui.core.links import list_url
 from console.ui.core.page_data import PageData
 from console.ui.core.text import escape_invisible
 from console.ui.core.words import reason_text, translate
-from console.ui.diagnosis.problems import problems_of
 from console.ui.lists.columns import LinkTarget, StatusText, target_url
 from console.ui.lists.selection import ensure_current
+from console.ui.navigation.nav import level_problems, update_counts
 from console.ui.navigation.projects import visible_namespaces
 from console.ui.usage.gauges import CapacityGauge, ChartLine, Gauge, gauges, node_capacity, spark
 from console.ui.usage.reading import can_see_node_usage
@@ -124,21 +124,23 @@ async def rank_projects(sight: PageData) -> Ranking | None:
         return None
     names = visible_namespaces(sight.access)
     reservations = reservations_of(pods.informer.store)
-    troubles = problems_of(pods.kind, pods.informer)
     await ensure_current(reservations)
-    await ensure_current(troubles)
+    await update_counts(sight.cluster)
     held = reservations.by_namespace(*counted_scope(pods.readable, ()))
-    failing = troubles.failing(pods.readable)
-    ranked = sorted(
-        names, key=lambda n: (-failing[n], -held.get(n, NO_RESERVATIONS).reserved.cpu, n)
-    )
+    failing = level_problems(sight.access).failing
+
+    def rank(name: str) -> tuple[int, float, str]:
+        reserved = held.get(name, NO_RESERVATIONS).reserved
+        return -failing["project", name], -reserved.cpu, name
+
+    ranked = sorted(names, key=rank)
     reading, measured = sight.cluster.usage.read(), usage_namespaces_of(sight)
     rows = tuple(
         ProjectRow(
             escape_invisible(name),
             reverse("project_overview", args=(sight.cluster.name, name)),
-            failing[name],
-            target_url(sight.cluster.name, LinkTarget("pods", name, "")) + "&status=error",
+            failing["project", name],
+            f"{reverse('project_overview', args=(sight.cluster.name, name))}#attention",
             gauges(
                 CapacityGauge(), held.get(name, NO_RESERVATIONS), _used(reading, measured, name)
             ),

@@ -1,8 +1,10 @@
 """Search page for objects of all kinds, as HTML and JSON."""
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from django.http import HttpResponse, JsonResponse
@@ -11,10 +13,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from console.kube.factory import UnknownKind
-from console.kube.gvr import BUILT_IN_GROUPS
 from console.kube.informer import Informer
 from console.kube.runtime import Runtime
-from console.kube.uncached import UNCACHED
 from console.ui.core.access import Access
 from console.ui.core.custom_kinds import GenericKind
 from console.ui.core.kind import KindView, ResourceKind
@@ -34,37 +34,81 @@ from console.ui.search.search import (
     searchable,
     searchable_among,
 )
+from console.ui.search.uncached import NotSearched, search_uncached
 from console.views.guard import access_from_query
 from console.views.page import page
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Search result. `loading` contains kinds that were not searched because their first list is
-    not loaded yet.
+    """Search result.
+
+    `loading` contains kinds that were not searched because their first list is not loaded yet,
+    `skipped` those that were not searched completely for another reason, and `pending` those that
+    the cache doesn't follow and that were not asked for.
     """
 
     found: SearchResults = SearchResults()
     loading: tuple[KindView, ...] = ()
+    skipped: tuple[NotSearched, ...] = ()
+    pending: tuple[Searchable, ...] = ()
 
 
 async def search_all_kinds(
-    query: SearchQuery, access: Access, *, wait: float, first: int = FIRST
+    query: SearchQuery,
+    access: Access,
+    *,
+    wait: float,
+    first: int = FIRST,
+    uncached: bool | None = None,
 ) -> SearchResult:
-    """Search in all kinds. Wait at most `wait` seconds for first lists."""
+    """Search in all kinds. Wait at most `wait` seconds for first lists.
+
+    `uncached` True reads the types that the cache doesn't follow as the viewer, False only returns
+    them, None ignores them.
+    """
     if query.empty or query.error:
         return SearchResult()
     runtime = access.cluster.runtime
     where = [
         (one, informer)
         for one in (*searchable(access), *_customs(query, access))
-        if (informer := _informer(runtime, one.kind)) is not None
+        if (informer := _informer(access, one.kind)) is not None
     ]
     await _first_lists(runtime, where, wait)
     ready = [(one, informer) for one, informer in where if informer.freshness.synced]
-    missing = tuple(one.kind.view for one, informer in where if _is_coming(one.kind, informer))
-    found = await in_thread(search, query, ready, cluster=access.cluster.name, first=first)
-    return SearchResult(found, missing)
+    missing = [(one, informer) for one, informer in where if not informer.freshness.synced]
+    loading = tuple(one.kind.view for one, informer in missing if _is_coming(one.kind, informer))
+    more: list[tuple[int, HitGroup]] = []
+    skipped: list[NotSearched] = []
+    pending: list[Searchable] = []
+    if uncached is not None:
+        cached = {one.kind for one, informer in where if _is_cached(one.kind, informer)}
+        pending = _uncached(query, access, cached)
+    if uncached:
+        more, skipped = await search_uncached(query, pending, access, first=first)
+        pending = []
+    cluster = access.cluster.name
+    found = await in_thread(search, query, ready, cluster=cluster, first=first, more=more)
+    return SearchResult(found, loading, tuple(skipped), tuple(pending))
+
+
+def _is_cached(kind: ResourceKind, informer: Informer[Any]) -> bool:
+    return informer.freshness.synced or _is_coming(kind, informer)
+
+
+def _uncached(
+    query: SearchQuery, access: Access, cached: Collection[ResourceKind]
+) -> list[Searchable]:
+    """Return the kinds that the cache doesn't follow and the viewer can list, the kind that the query
+    names first.
+    """
+    kinds = access.cluster.kinds
+    private = (kind for kind in kinds.offered if kind.uncached)
+    wanted = dict.fromkeys([*private, *islice(kinds.customs, MOST_KINDS)])
+    if query.kind in wanted:
+        wanted = {query.kind: None, **wanted}
+    return searchable_among((kind for kind in wanted if kind not in cached), access)
 
 
 def _is_coming(kind: ResourceKind, informer: Informer[Any]) -> bool:
@@ -84,18 +128,15 @@ def _customs(query: SearchQuery, access: Access) -> list[Searchable]:
     return searchable_among(wanted, access)
 
 
-def _informer(runtime: Runtime, kind: ResourceKind) -> Informer[Any] | None:
+def _informer(access: Access, kind: ResourceKind) -> Informer[Any] | None:
     """Return the kind's informer, or None if the cluster doesn't have the kind or the kind is never
     cached.
     """
-    gvr = kind.gvr
-    if gvr in UNCACHED:
-        return None
-    known = gvr in runtime.informers() or gvr.group in BUILT_IN_GROUPS
-    if not known and runtime.types.get(gvr) is None:
+    runtime, kinds = access.cluster.runtime, access.cluster.kinds
+    if kind.uncached or not (kind.gvr in runtime.informers() or kinds.installed(kind.gvr)):
         return None
     try:
-        return runtime.informer(gvr)
+        return runtime.informer(kind.gvr)
     except UnknownKind:
         return None
 
@@ -113,23 +154,33 @@ async def _first_lists(
         await asyncio.gather(*(runtime.wait_synced(gvr, timeout=wait) for gvr in cold))
 
 
+#: Maximum kinds to examine for those that the viewer can list.
+MOST_KINDS = 500
 #: Seconds that the first search of a kind waits for its list.
 FIRST_LIST_WAIT = 2.0
 
 
 @page("GET", formats=("json",))
 async def search_page(request: ConsoleRequest) -> HttpResponse:
-    """GET /search?q=…: search in the cluster named by `cluster`, the host by default."""
+    """GET /search?q=…: search in the cluster named by `cluster`, the host by default.
+
+    The page first shows results from the cache. Then it requests itself with `?all=1`, which also
+    asks kube-apiserver for each type that the cache doesn't follow.
+    """
     access = access_from_query(request)
     query = parse_search(access.cluster.kinds, " ".join(request.GET.getlist("q")))
-    looked = await search_all_kinds(query, access, wait=FIRST_LIST_WAIT)
-    if request.GET.get("format") == "json":
+    as_json = request.GET.get("format") == "json"
+    everything = as_json or request.GET.get("all") == "1"
+    looked = await search_all_kinds(query, access, wait=FIRST_LIST_WAIT, uncached=everything)
+    if as_json:
         return _data(query, looked)
     await update_counts(access.cluster)
     context = {
         "query": query,
         "found": looked.found,
         "loading": looked.loading,
+        "skipped": looked.skipped,
+        "pending": looked.pending,
         "state": _state(query, looked),
     }
     return render(request, "console/search.html", context, status=400 if query.error else 200)
@@ -138,7 +189,7 @@ async def search_page(request: ConsoleRequest) -> HttpResponse:
 def _state(query: SearchQuery, looked: SearchResult) -> EmptyState | None:
     if query.error:
         return EmptyState("bad-input", _("Invalid search"), query.error)
-    if query.empty or looked.found.groups:
+    if query.empty or looked.found.groups or looked.pending:
         return None
     text = _("No objects that you can view match all of these words.")
     return EmptyState("no-match", _("No objects found"), text)
@@ -155,6 +206,10 @@ def _data(query: SearchQuery, looked: SearchResult) -> JsonResponse:
                 "total": looked.found.total,
                 "groups": [_group(group) for group in looked.found.groups],
                 "loading": [kind.segment for kind in looked.loading],
+                "notSearched": [
+                    {"resource": one.kind.segment, "reason": str(one.reason)}
+                    for one in looked.skipped
+                ],
             }
         )
 
@@ -183,4 +238,8 @@ def _item(hit: Hit) -> dict[str, Any]:
         else None,
         "created": created.isoformat() if created else None,
         "url": hit.url,
+        "matches": [
+            {"field": one.field, "text": f"{one.before}{one.matched}{one.after}"}
+            for one in hit.matches
+        ],
     }

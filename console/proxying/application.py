@@ -78,6 +78,8 @@ PresenceOf = Callable[[PortOwner], UserSession]
 #: total.
 SIZE, USER, PROCESS = 256 * 1024, 32 * 2**20, 128 * 2**20
 places = MemoryQuota(USER, PROCESS)
+#: Statuses of complete responses. Browsers and proxies interpret others differently.
+_STATUSES = range(200, 600)
 
 
 async def has_opened_port(headers: Mapping[bytes, Sequence[bytes]]) -> bool | None:
@@ -183,7 +185,7 @@ class _ProxiedConnection:
         with places.reserve(found.owner.account, size), vigil.watching():
             task = asyncio.create_task(work(client))
             gone = asyncio.create_task(
-                _wait_for_disconnect(receive) if receive else asyncio.Event().wait()
+                wait_for_disconnect(receive) if receive else asyncio.Event().wait()
             )
             try:
                 await asyncio.wait((task, gone, ending), return_when=asyncio.FIRST_COMPLETED)
@@ -277,7 +279,7 @@ class HttpProxy(_ProxiedConnection):
         if path.startswith(RESERVED):
             raise LocalResponse(404, _("Page not found."))
         path = without_prefix(path, found.target)
-        body = await _body(receive)
+        body = await read_body(receive)
         path = f"{path}?{query}" if query else path
         # The permission that opened the port, and the permission for this request.
         needs = ("GET", asked.method)
@@ -318,6 +320,8 @@ class HttpProxy(_ProxiedConnection):
             raise upstream_error(error, target) from error
 
     async def _hand_back(self, found: OpenPortRecord, proxied: ProxiedResponse) -> None:
+        if proxied.code not in _STATUSES:
+            raise LocalResponse(502, _("The application responded with an invalid HTTP status."))
         target, headers = found.target, response_headers(proxied.headers, self._base, found.target)
         answered = {name.lower(): value for name, value in proxied.headers}
         kind, encoding = answered.get("content-type", ""), answered.get("content-encoding", "")
@@ -367,7 +371,7 @@ def _check(method: str, target: ProxyTarget, access: Access) -> None:
         raise LocalResponse(403, text % words) from error
 
 
-async def _body(receive: Any) -> bytes:
+async def read_body(receive: Any) -> bytes:
     """Read the request body. The server limits its size."""
     pieces = []
     while True:
@@ -379,7 +383,7 @@ async def _body(receive: Any) -> bytes:
             return b"".join(pieces)
 
 
-async def _wait_for_disconnect(receive: Any) -> None:
+async def wait_for_disconnect(receive: Any) -> None:
     """Return when the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,10 +1,12 @@
-"""Models of saved views and pins. They contain no objects and grant no permissions."""
+"""Models of saved views, pins and templates. They grant no permissions."""
 
 from django.db import models
 from django.utils import timezone
 
 #: Maximum characters of a name, a query, and a kind's URL segment.
 MAX_NAME, MAX_QUERY, MAX_KIND = 60, 2000, 320
+#: Maximum characters of the description of a template.
+MAX_DESCRIPTION = 256
 
 
 class Sharing(models.TextChoices):
@@ -64,3 +66,29 @@ class Pin(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} ({self.cluster}, {self.account})"
+
+
+class SavedTemplate(models.Model):
+    """Manifests from which members of a workspace create objects.
+
+    `workspace` is the UID of the workspace, so that a later workspace with the same name doesn't get its
+    templates. `kind` is the URL segment of the first manifest's kind. `content` is encrypted, see
+    `console.saved.templates`.
+    """
+
+    workspace = models.CharField(max_length=128)
+    kind = models.CharField(max_length=MAX_KIND)
+    name = models.CharField(max_length=MAX_NAME)
+    description = models.CharField(max_length=MAX_DESCRIPTION, blank=True)
+    author = models.CharField(max_length=253)
+    content = models.TextField()
+    saved = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["name", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "name"], name="one_template_of_a_name")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.kind})"

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeVar
 
 import msgspec
 from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
 from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -19,6 +20,7 @@ from django.utils.translation import gettext as _
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import PODS
+from console.kube.tokenbucket import TokenBucket
 from console.live.consumer import (
     BROKEN,
     NO_RIGHT,
@@ -29,13 +31,14 @@ from console.live.consumer import (
 )
 from console.live.flow import flow_of
 from console.live.frames import error_frame
-from console.live.limits import MAX_MESSAGE, SocketCap, TokenBucket
+from console.live.limits import MAX_MESSAGE, SocketCap
 from console.live.subscribe import language
 from console.streams.memory_quota import QuotaExceeded
 from console.streams.stream import StreamEnded
+from console.ui.core.access import Access
 from console.ui.core.clusters import Cluster, clusters
 from console.ui.core.kind import ResourceKind
-from console.ui.core.permissions import Denied, NotLoaded, Refused
+from console.ui.core.permissions import Denied, NotLoaded, Protected, Refused
 from console.ui.core.requests import UserSession
 from console.ui.fragments.empty_states import denied_text
 from console.ui.navigation.page_routes import find_kind
@@ -135,6 +138,15 @@ class StreamSocket(BaseWebsocketConsumer):
             raise NotFound(404, "")
         return cluster, kind, UserSession(self.scope["session_alive"], self.scope["access_in"])
 
+    def require_user_of_page(self, page: str, access: Access) -> None:
+        """Raise `Protected` unless the page was rendered for the user of `access`. `page` is the CSRF
+        token of the page.
+
+        In the meantime, the user may have started or stopped viewing the console as another user.
+        """
+        if self.scope["rendered_for"](page) != access.identity.name:
+            raise Protected(_("You opened this page as another user. Reload the page."))
+
     async def end(self, code: int, text: str, close_code: int) -> None:
         await self.send(error_frame(code, text))
         await self.close(close_code)
@@ -145,6 +157,8 @@ class StreamSocket(BaseWebsocketConsumer):
                 await work
             except self.bad_requests as error:
                 await self.end(400, str(error), POLICY)
+            except SuspiciousOperation:
+                await self.end(400, _("The address has too many parameters."), POLICY)
             except Denied as error:
                 await self.end(403, denied_text(error, _("pods")), NO_RIGHT)
             except StreamEnded as error:
@@ -158,7 +172,7 @@ class StreamSocket(BaseWebsocketConsumer):
             except AuditUnavailable:
                 await self.end(503, _("The database is not available."), BROKEN)
             except ApiError as error:
-                over = NO_RIGHT if error.code in (403, 404) else BROKEN
+                over = NO_RIGHT if error.code in (403, 404, 501) else BROKEN
                 await self.end(error.page_code, self.why(error), over)
             except Exception:
                 log.exception("A socket of a stream failed")

@@ -3,6 +3,9 @@
 The first byte of a message is its channel. The last message, on channel 3, is a Status with the
 exit code. The process keeps running if the client disconnects, so a shell that is no longer
 needed is stopped explicitly.
+
+Kubernetes before 1.30 has only version 4 of the protocol, in which stdin can't be closed
+separately: the command reads the end of its input when the connection is closed.
 """
 
 import asyncio
@@ -22,8 +25,11 @@ from console.kube.websocket import Websocket
 from console.streams.stream import LongRunningStream, StreamEnded, StreamRequest
 from console.ui.core.manifests import mappings_at, text
 
-PROTOCOL = "v5.channel.k8s.io"
+V5, V4 = "v5.channel.k8s.io", "v4.channel.k8s.io"
+PROTOCOLS = (V5, V4)
 STDIN, STDOUT, STDERR, STATUS, RESIZE = range(5)
+#: Closes the channel that the next byte names. Only version 5 of the protocol has it.
+_CLOSE = 255
 #: Seconds between two pings. Proxies close connections that look idle.
 PING = 30.0
 #: Ctrl+C interrupts the running program. Ctrl+D then exits the shell. The delay is required: if
@@ -52,19 +58,22 @@ class ExecSession(LongRunningStream):
     """A running exec or attach session.
 
     `on_output` is awaited for each chunk of output, in order. While it runs, no more output is
-    read. `ours`: the shell belongs to the viewer and is stopped with the session.
+    read. `on_error` receives the chunks of stderr, `on_output` by default. `ours`: the shell belongs
+    to the viewer and is stopped with the session.
     """
 
     def __init__(
         self,
         order: StreamRequest,
         on_output: Callable[[bytes], Awaitable[None]],
-        on_over: Callable[[StreamEnded], None],
+        on_over: Callable[[StreamEnded], None] | None,
         *,
+        on_error: Callable[[bytes], Awaitable[None]] | None = None,
         ours: bool = True,
     ) -> None:
         super().__init__(order, on_over)
         self._on_output, self._ours = on_output, ours
+        self._on_error = on_error or on_output
         self._socket: Websocket | None = None
         self._typed = self._written = 0
         self.ending: CommandResult | None = None
@@ -76,6 +85,15 @@ class ExecSession(LongRunningStream):
     async def resize(self, columns: int, rows: int) -> None:
         size = {"Width": columns, "Height": rows}
         await self._say(RESIZE, msgspec.json.encode(size))
+
+    @property
+    def can_end_input(self) -> bool:
+        """True if the protocol of the open session can close stdin."""
+        return self._socket is not None and self._socket.protocol == V5
+
+    async def end_input(self) -> None:
+        """Close stdin, so that the command reads its end. Requires `can_end_input`."""
+        await self._say(_CLOSE, bytes([STDIN]))
 
     async def finished(self) -> Exception | None:
         """Wait for the command to end. Return the exception that interrupted it, or None."""
@@ -90,7 +108,7 @@ class ExecSession(LongRunningStream):
 
     async def _run_connection(self, client: UserClient, audit_id: str) -> None:
         order = self._order
-        async with client.connect(order.path, PROTOCOL, order.params, audit_id=audit_id) as socket:
+        async with client.connect(order.path, PROTOCOLS, order.params, audit_id=audit_id) as socket:
             self._socket = socket
             self._begin()
             pinging = asyncio.create_task(_ping(socket))
@@ -110,7 +128,7 @@ class ExecSession(LongRunningStream):
         channel, data = message[:1], message[1:]
         if channel in (bytes([STDOUT]), bytes([STDERR])) and data:
             self._written += len(data)
-            await self._on_output(data)
+            await (self._on_output if channel == bytes([STDOUT]) else self._on_error)(data)
         elif channel == bytes([STATUS]):
             self.ending = _ending(data)
 

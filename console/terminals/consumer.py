@@ -127,6 +127,7 @@ class TerminalConsumer(StreamSocket):
         given = self.scope["url_route"]["kwargs"]
         key = Key(given["namespace"], given["name"])
         access = require_access(presence.access_for(cluster))
+        self.require_user_of_page(first.page, access)
         account, as_user = self.scope["account"], access.identity.name
         owner = TerminalOwner(account, self.scope["session"], as_user, cluster.name, key, query)
         terminals = get_terminals()

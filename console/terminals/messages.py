@@ -1,7 +1,8 @@
 """Messages on the websocket of a terminal.
 
 Binary messages carry terminal input and output as two byte streams. Both sides count bytes. The
-browser starts with `{"begin": LANG, "size": [COLUMNS, ROWS]}`. To resume a terminal, it adds
+browser starts with `{"begin": LANG, "size": [COLUMNS, ROWS], "page": …}`, where `page` is the CSRF
+token of the page. To resume a terminal, it adds
 `id` and `at`, the offset of the next byte it needs. It then sends `{"ack": N}` (all bytes before
 N are rendered), `{"size": …}`, and `{"end": true}` to close the terminal.
 """
@@ -22,6 +23,7 @@ Size = tuple[int, int]
 class StartMessage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     begin: str
     size: Size
+    page: str = ""
     id: str = ""
     at: int = 0
 

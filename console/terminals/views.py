@@ -6,7 +6,6 @@ from urllib.parse import quote
 
 from django.http import Http404, HttpResponseBase
 from django.shortcuts import render
-from django.utils.translation import gettext as _
 
 from console.kube.errors import NotFound
 from console.kube.gvr import PODS, Key
@@ -16,12 +15,10 @@ from console.terminals.query import SHELLS, TerminalQuery, read_query
 from console.terminals.target import find_target
 from console.ui.core.clusters import Cluster
 from console.ui.core.container_actions import attach_command, exec_command
-from console.ui.core.kind import NAV_GROUPS
-from console.ui.core.links import list_url, object_url
 from console.ui.core.requests import ConsoleRequest, tab_name
-from console.ui.core.text import escape_invisible
 from console.ui.navigation.page_routes import find_kind
-from console.views.errors import error_page
+from console.views.back_link import object_path
+from console.views.errors import error_page, object_not_found
 from console.views.guard import access_of
 from console.views.page import page
 
@@ -43,21 +40,19 @@ async def terminal_page(
     except NoContainer as error:
         return error_page(request, 400, str(error))
     except NotFound:
-        words = {"kind": kind.singular, "key": escape_invisible(str(key))}
-        return error_page(request, 404, _("No %(kind)s %(key)s found.") % words)
+        return object_not_found(request, kind, key)
     viewing = getattr(request, "viewing", None)
     looks_only = viewing is not None and not viewing.writes
     if query.attach:
         command = attach_command(key, target.container)
     else:
         command = exec_command(key, target.container, query.shell)
+    path = object_path(request, kind, access_of(request), key)
     context = {
         "kind": kind.view,
-        "group": NAV_GROUPS[kind.nav.group],
         "name": name,
-        "namespace": namespace,
-        "up_url": list_url(cluster.name, kind.segment, namespace),
-        "url": object_url(cluster.name, kind.segment, key),
+        "crumbs": path.crumbs(),
+        "list": path.query,
         "query": query,
         "tab_name": tab_name(name, target.container),
         "below_url": f"?{query.encoded()}",

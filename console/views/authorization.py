@@ -2,6 +2,8 @@
 operations.
 """
 
+import asyncio
+
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -10,6 +12,10 @@ from console.ui.core.access import Access, ConfirmableAccess
 from console.ui.core.actions import Action, Permission
 from console.ui.core.kind import ResourceKind
 from console.ui.core.permissions import NotLoaded, Protected, check_visible, denied_for
+
+#: Seconds that a request waits for permissions to be confirmed, and between two looks. Probes and
+#: watches are repeated after a second, so most interruptions end earlier.
+CONFIRM_WITHIN, LOOK_AGAIN = 3.0, 0.05
 
 
 class PermissionsUnconfirmed(NotLoaded):
@@ -27,6 +33,14 @@ def permissions_may_be_stale(access: Access) -> bool:
     console.
     """
     return isinstance(access, ConfirmableAccess) and access.permissions_stale()
+
+
+async def wait_until_confirmed(access: object) -> None:
+    """Wait at most `CONFIRM_WITHIN` seconds while a watch of roles or users is interrupted."""
+    if isinstance(access, ConfirmableAccess):
+        ends = asyncio.get_running_loop().time() + CONFIRM_WITHIN
+        while access.permissions_stale() and asyncio.get_running_loop().time() < ends:
+            await asyncio.sleep(LOOK_AGAIN)
 
 
 def check_permission(right: Permission, access: Access, gvr: GVR, key: Key) -> None:

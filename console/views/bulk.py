@@ -8,13 +8,20 @@ page, the remaining objects are skipped.
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import quote, unquote
 
 from django.db import DatabaseError
-from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import (
+    Http404,
+    HttpResponse,
+    HttpResponseBase,
+    QueryDict,
+    StreamingHttpResponse,
+)
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.translation import get_language, override
@@ -29,17 +36,19 @@ from console.ui.core.clusters import Cluster
 from console.ui.core.kind import ResourceKind
 from console.ui.core.links import object_url
 from console.ui.core.object_source import TooManyProjects, cached_entry, open_loaded_source
+from console.ui.core.page_data import FIRST_LIST_WAIT
 from console.ui.core.permissions import Denied, Protected
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
+from console.ui.forms.forms import ConsoleForm
 from console.ui.lists.selection import ListQuery, select_async
 from console.ui.lists.viewspec import ViewSpec
 from console.ui.navigation.page_routes import find_kind, resolve_list
-from console.views.actions import FAILURES, failure_text, not_applicable, run_as_user
+from console.views.actions import FAILURES, failure_text, not_applicable, not_confirmed, run_as_user
 from console.views.authorization import PermissionsUnconfirmed, check_action
+from console.views.back_link import list_crumbs
 from console.views.errors import error_page, incomplete_form
 from console.views.guard import access_of
-from console.views.lists import FIRST_LIST_WAIT
 from console.views.page import page
 
 #: Number of objects processed concurrently.
@@ -69,21 +78,19 @@ class BulkResult:
 
 
 async def stream_results(
-    request: ConsoleRequest,
-    kind: ResourceKind,
     action: Action,
-    access: Access,
+    run: Callable[[BulkTarget], Awaitable[BulkResult]],
     targets: list[BulkTarget],
     page: str,
     gap: str,
 ) -> AsyncIterator[bytes]:
-    """Yield the page, with the results inserted at the placeholder `gap`."""
+    """Yield the page, with the result of `run` for each target inserted at the placeholder `gap`."""
     before, _gap, after = page.partition(gap)
     yield before.encode()
     counts = {"done": 0, "gone": 0, "refused": 0}
     # The active language is reset when the view returns, before the response is streamed.
     lang = get_language()
-    async for result in _results(request, kind, action, access, targets):
+    async for result in _results(run, targets):
         counts[result.outcome] += 1
         with override(lang):
             yield render_to_string(
@@ -95,18 +102,14 @@ async def stream_results(
 
 
 async def _results(
-    request: ConsoleRequest,
-    kind: ResourceKind,
-    action: Action,
-    access: Access,
-    targets: Iterable[BulkTarget],
+    run: Callable[[BulkTarget], Awaitable[BulkResult]], targets: Iterable[BulkTarget]
 ) -> AsyncIterator[BulkResult]:
     """Yield each result when it is available."""
     places = asyncio.Semaphore(MAX_CONCURRENT)
 
     async def one(target: BulkTarget) -> BulkResult:
         async with places:
-            return await _result(request, kind, action, access, target)
+            return await run(target)
 
     tasks = [asyncio.create_task(one(target)) for target in targets]
     try:
@@ -118,7 +121,12 @@ async def _results(
 
 
 async def _result(
-    request: ConsoleRequest, kind: ResourceKind, action: Action, access: Access, target: BulkTarget
+    request: ConsoleRequest,
+    kind: ResourceKind,
+    action: Action,
+    access: Access,
+    data: Mapping[str, Any],
+    target: BulkTarget,
 ) -> BulkResult:
     name = escape_invisible(str(target.key))
     try:
@@ -128,7 +136,7 @@ async def _result(
         if entry is not None and not action.applicable(entry):
             return BulkResult(name, "refused", not_applicable())
         await action.check(access, kind.gvr, target.key)
-        outcome = await run_as_user(request, kind, action, target.key, access, target.uid)
+        outcome = await run_as_user(request, kind, action, target.key, access, target.uid, data)
     except NotFound:
         return BulkResult(name, "gone")
     except FAILURES as error:
@@ -151,8 +159,8 @@ async def bulk_page(
     request: ConsoleRequest, cluster: Cluster, resource: str, action: str
 ) -> HttpResponseBase:
     """POST `key`… or `keys` (one per line), or `all` with the list's URL in `list`, shows the
-    confirmation page. POST `targets` (lines of UID and key), with `typed` if required, runs the
-    action.
+    confirmation page. POST `targets` (lines of UID and key), with the fields of the form and `typed`
+    if the page has them, runs the action.
 
     Keys in lines are URL-quoted: RBAC role names may contain line breaks, which must not create
     another target.
@@ -249,7 +257,9 @@ def _confirmation(
     *,
     stays: int = 0,
     error: str = "",
+    form: ConsoleForm | None = None,
 ) -> HttpResponse:
+    form = form or _form(action)
     context = {
         "title": _title(action, spec.kind, targets),
         "action": action,
@@ -258,12 +268,19 @@ def _confirmation(
         "more": max(0, len(targets) - MAX_NAMES_SHOWN),
         "stays": stays,
         "typed": _typed(action, spec.kind, targets),
+        "form": form,
         "targets": "\n".join(f"{target.uid} {quote(str(target.key))}" for target in targets),
+        "crumbs": list_crumbs(spec, access_of(request)),
         "list": spec.url,
-        "action_url": request.path,
+        "action_url": request.get_full_path(),
         "error": error,
     }
-    return render(request, "console/bulk.html", context, status=400 if error else 200)
+    wrong = error or (form is not None and form.errors)
+    return render(request, "console/bulk.html", context, status=400 if wrong else 200)
+
+
+def _form(action: Action, data: QueryDict | None = None) -> ConsoleForm | None:
+    return action.bulk_form(data) if action.bulk_form else None
 
 
 def _title(action: Action, kind: ResourceKind, targets: list[BulkTarget]) -> str:
@@ -284,11 +301,20 @@ def _run(
         return incomplete_form(request)
     wanted = _typed(action, spec.kind, targets)
     if wanted and request.POST.get("typed", "").strip() != wanted:
-        text = _("The text that you typed does not match. Type the text exactly as shown.")
-        return _confirmation(request, spec, action, targets, error=text)
-    context = {"title": _title(action, spec.kind, targets), "list": spec.url, "gap": _PLACEHOLDER}
+        return _confirmation(request, spec, action, targets, error=not_confirmed())
+    form = _form(action, request.POST)
+    if form is not None and not form.is_valid():
+        return _confirmation(request, spec, action, targets, form=form)
+    data = form.cleaned_data if form is not None else {}
+    context = {
+        "title": _title(action, spec.kind, targets),
+        "crumbs": list_crumbs(spec, access),
+        "list": spec.url,
+        "gap": _PLACEHOLDER,
+    }
     page = render_to_string("console/bulk_done.html", context, request)
-    results = stream_results(request, spec.kind, action, access, targets, page, _PLACEHOLDER)
+    run = partial(_result, request, spec.kind, action, access, data)
+    results = stream_results(action, run, targets, page, _PLACEHOLDER)
     response = StreamingHttpResponse(results)
     # Disables buffering in the proxy, which would delay the results until the end.
     response["X-Accel-Buffering"] = "no"

@@ -28,14 +28,14 @@ from console.ui.core.text import escape_invisible
 from console.ui.core.words import translate_message
 from console.ui.fragments.empty_states import EmptyState
 from console.ui.fragments.placeholders import age_text
-from console.ui.usage.gauges import ChartLine, chart_line
+from console.ui.usage.gauges import ChartLine, ChartSize, chart_line
 from console.views.denial import withheld_page
 from console.views.guard import access_of
 from console.views.page import page
 
 #: Sizes of the plots, in SVG units.
-SPARK = {"points": KEPT, "width": 119, "height": 20}
-PLOT = {"points": KEPT, "width": 595, "height": 120}
+SPARK: ChartSize = {"points": KEPT, "width": 119, "height": 20}
+PLOT: ChartSize = {"points": KEPT, "width": 595, "height": 120}
 #: Smallest displayed event rate in events per second; lower rates are shown as less than this.
 MIN_RATE = 0.1
 #: Samples per minute.

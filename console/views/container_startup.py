@@ -14,8 +14,7 @@ from console.kube.gvr import PODS, Key
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.core.clusters import Cluster
-from console.ui.core.kind import NAV_GROUPS
-from console.ui.core.links import list_url, object_url, terminal_url
+from console.ui.core.links import terminal_url
 from console.ui.core.manifests import mapping, text
 from console.ui.core.object_source import find_entry
 from console.ui.core.permissions import check_visible
@@ -25,7 +24,8 @@ from console.ui.core.text import escape_invisible
 from console.ui.diagnosis.diagnosis import diagnose, diagnose_container
 from console.ui.navigation.page_routes import find_kind
 from console.views.actions import FIND_WAIT
-from console.views.errors import error_page
+from console.views.back_link import object_path
+from console.views.errors import error_page, object_not_found
 from console.views.guard import access_of
 from console.views.page import page
 
@@ -54,8 +54,7 @@ async def starting_page(
     check_visible(kind, access, key)
     entry = await find_entry(kind, access, key, seconds=FIND_WAIT)
     if entry is None:
-        words = {"kind": kind.singular, "key": escape_invisible(str(key))}
-        return error_page(request, 404, _("No %(kind)s %(key)s found.") % words)
+        return object_not_found(request, kind, key)
     wanted = request.GET.get("container", "")
     container = next((one for one in containers_of(entry.original()) if one.name == wanted), None)
     if container is None:
@@ -64,13 +63,12 @@ async def starting_page(
     if container.since is not None:
         url = terminal_url(cluster.name, kind.segment, key, wanted, attach=True)
         return HttpResponseRedirect(url)
+    path = object_path(request, kind, access, key)
     context = {
         "kind": kind.view,
-        "group": NAV_GROUPS[kind.nav.group],
         "name": key.name,
-        "namespace": key.namespace,
-        "up_url": list_url(cluster.name, kind.segment, key.namespace),
-        "url": object_url(cluster.name, kind.segment, key),
+        "crumbs": path.crumbs(),
+        "url": path.object_url,
         "container": container,
         "step": _step(entry, container),
         "every": POLL_SECONDS,

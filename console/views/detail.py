@@ -4,7 +4,6 @@ Permissions are checked before the object is looked up, so the response doesn't 
 forbidden object exists.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -20,23 +19,28 @@ from console.ui.core.access import Access
 from console.ui.core.clusters import Cluster
 from console.ui.core.link_resolver import LinkResolver, prepare_links
 from console.ui.core.manifests import mask_values
-from console.ui.core.object_source import live_state, open_loaded_source, truncated_at
+from console.ui.core.object_source import (
+    live_state,
+    open_loaded_source,
+    truncated_at,
+    with_columns,
+)
+from console.ui.core.page_data import FIRST_LIST_WAIT
 from console.ui.core.requests import ConsoleRequest, is_fragment, vary_on_htmx
 from console.ui.core.statuses import status_response
-from console.ui.core.text import escape_invisible
 from console.ui.core.threads import in_thread
 from console.ui.details.detail import Detail, detail, start_informers
-from console.ui.details.panels.standard import CHANGES, tabs_of
+from console.ui.details.panels.standard import AUDIT, CHANGES, tabs_of
 from console.ui.editing.yaml_text import yaml_text
-from console.ui.fragments.empty_states import loading_block
+from console.ui.fragments.empty_states import loading_block, missing_text, not_installed_text
 from console.ui.lists.export import export_item
 from console.ui.navigation.nav import update_counts
-from console.ui.navigation.page_routes import DetailRoute, detail_route
-from console.views.back_link import previous_list, with_list
+from console.ui.navigation.page_routes import DetailRoute, detail_route, find_kind
+from console.views.audit import trail_html
+from console.views.back_link import ObjectPath, object_path
 from console.views.errors import error_page, loading_page
 from console.views.guard import access_of
 from console.views.history import changes_html
-from console.views.lists import FIRST_LIST_WAIT
 from console.views.page import page
 
 
@@ -49,13 +53,16 @@ async def detail_page(
     name: str,
     tab: str = "",
 ) -> HttpResponse:
+    access = access_of(request)
+    kind = find_kind(cluster, resource)
+    if kind is not None:
+        await with_columns(kind, access)
     place = detail_route(cluster, namespace, resource, name, tab, request.GET)
     if place is None:
         raise Http404
     page_url = place.kind.page_url(cluster.name, place.key)
     if page_url and not tab and request.GET.get("format", "html") == "html":
         return HttpResponseRedirect(page_url)
-    access = access_of(request)
     # Before the informer is started: users must not start watches of resources they can't read.
     place.check(access)
     reading = open_loaded_source(
@@ -68,6 +75,8 @@ async def detail_page(
 async def _shown(
     request: ConsoleRequest, place: DetailRoute, access: Access, informer: Informer[Any]
 ) -> HttpResponse:
+    if informer.not_installed:
+        return error_page(request, 404, not_installed_text(place.kind))
     if not informer.freshness.synced:
         refused = informer.refusal is not None
         block = loading_block(place.kind, live_state(informer).problem, refused=refused)
@@ -85,27 +94,42 @@ async def _shown(
     entry = informer.store.get(place.key)
     if entry is not None:
         await prepare_links(place.kind, LinkResolver(access), [entry], seconds=FIRST_LIST_WAIT)
-    found = detail(place, access, informer, start_informers(place.needs, access))
+    path = object_path(request, place.kind, access, place.key)
+    with_list = path.with_list if path.query is not None else None
+    others = start_informers(place.needs, access)
+    found = detail(place, access, informer, others, with_list=with_list)
     if found is None or entry is None:
         return _missing(request, place, informer)
     more = await changes_html(place, access, entry) if place.tab == CHANGES else ""
+    below = await trail_html(request, place, access) if place.tab == AUDIT else ""
     first = place.tab == tabs_of(place.kind)[0]
     progress = place.kind.progress if first else None
     above = await progress(access, place.kind, entry) if progress is not None else ""
-    spec = previous_list(request, place.kind)
-    if spec is not None and spec.url != found.up_url:
-        found = replace(found, up_url=spec.url, tabs=with_list(found.tabs, spec))
-    return _drawn(request, found, above, more)
+    return _drawn(request, found, path, above, more, below)
 
 
-def _drawn(request: ConsoleRequest, found: Detail, above: str, more: str) -> HttpResponse:
-    """Render the page. `above` and `more` are parts that are not updated over the websocket."""
+def _drawn(
+    request: ConsoleRequest,
+    found: Detail,
+    path: ObjectPath,
+    above: str,
+    more: str,
+    below: str,
+) -> HttpResponse:
+    """Render the page. `above`, `more` and `below` are parts that are not updated over the
+    websocket.
+    """
     context = {
         "detail": found,
+        "tabs": path.tabs(found.tabs),
+        "crumbs": path.crumbs(inside=False),
+        "refresh_url": path.with_list(found.url),
+        "list": path.query,
         "kind": found.kind,
         "live": found.freshness,
         "above": above,
         "more": more,
+        "below": below,
     }
     if is_fragment(request):
         # Without the request, so that the fragment equals the parts rendered for the websocket.
@@ -117,12 +141,7 @@ def _drawn(request: ConsoleRequest, found: Detail, above: str, more: str) -> Htt
 
 
 def _missing(request: ConsoleRequest, place: DetailRoute, informer: Informer[Any]) -> HttpResponse:
-    cut = truncated_at(informer)
-    words = {"kind": place.kind.singular, "key": escape_invisible(str(place.key)), "count": cut}
-    if cut is None:
-        text = _("No %(kind)s %(key)s found.") % words
-    else:
-        text = _("Could not find %(kind)s %(key)s among the %(count)s loaded objects.") % words
+    text = missing_text(place.kind, place.key, truncated_at(informer))
     return error_page(request, 404, text)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from asgiref.sync import sync_to_async
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.utils.translation import gettext as _
 
 from console.drafts import store as drafts
@@ -71,16 +71,16 @@ class DraftPage(ABC):
         """Show the page."""
 
     @abstractmethod
-    async def run(self, step: str) -> HttpResponse:
+    async def run(self, step: str) -> HttpResponseBase:
         """Run a step of `steps`."""
 
-    async def respond(self) -> HttpResponse:
+    async def respond(self) -> HttpResponseBase:
         """Show the page, or save the submitted text as a draft and run the submitted step."""
         response = await (self._post() if self.request.method == "POST" else self.open())
         response["Cache-Control"] = "no-store"
         return response
 
-    async def _post(self) -> HttpResponse:
+    async def _post(self) -> HttpResponseBase:
         step = self.request.POST.get("step", "")
         if step == "discard":
             await self.delete_draft()
@@ -93,10 +93,14 @@ class DraftPage(ABC):
     async def respond_to_script(self) -> HttpResponse:
         """Save the submitted text as a draft and return the draft's new version."""
         sent = self.submitted()
-        if sent is None or not sent.fits:
+        return await sent.save_for_script() if sent is not None else incomplete_form(self.request)
+
+    async def save_for_script(self) -> HttpResponse:
+        """Save the text as a draft and return the draft's new version."""
+        if not self.fits:
             return incomplete_form(self.request)
         try:
-            sent = await sent.save()
+            sent = await self.save()
         except drafts.DraftConflict:
             return status_response(409, newer_draft_text())
         return HttpResponse(status=204, headers={"X-Draft-Version": str(sent.version)})

@@ -17,11 +17,13 @@ from django.utils.translation import gettext as _
 from console.kube.gvr import Key
 from console.ui.core.access import Access
 from console.ui.core.clusters import Cluster
+from console.ui.core.kind import ResourceKind
 from console.ui.core.links import list_url, object_url
 from console.ui.core.permissions import may_know_kind
 from console.ui.core.requests import ConsoleRequest, is_fragment
 from console.ui.core.statuses import status_response, wants_status
 from console.ui.core.text import escape_invisible
+from console.ui.fragments.empty_states import missing_text
 from console.ui.navigation.page_frame import theme_of
 from console.ui.navigation.page_routes import find_kind
 
@@ -105,6 +107,10 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
             "again."
         ),
     )
+
+
+def object_not_found(request: HttpRequest, kind: ResourceKind, key: Key) -> HttpResponse:
+    return error_page(request, 404, missing_text(kind, key))
 
 
 def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

@@ -8,19 +8,20 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from console.kube.factory import UnknownKind
 from console.kube.gvr import GVR
 from console.kube.runtime import Runtime
-from console.metrics.access import may_read
+from console.metrics.access import may_read, serves_only_this_machine
 from console.metrics.families import ConsoleCollector
 from console.ui.core.clusters import clusters
 
 #: Does not reveal whether the address or the token was wrong.
 REFUSAL = (
-    "Metrics are only available from this machine or with a bearer token: set METRICS_TOKEN.\n"
+    "Metrics require a bearer token: set METRICS_TOKEN. If BASE_URL is a loopback address, they are "
+    "also available from this machine.\n"
 )
 
 
 @require_safe
 async def metrics(request: HttpRequest) -> HttpResponse:
-    if not may_read(request):
+    if not may_read(request, local=serves_only_this_machine()):
         return HttpResponse(REFUSAL, status=403, content_type="text/plain; charset=utf-8")
     text = generate_latest(ConsoleCollector())
     return HttpResponse(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)

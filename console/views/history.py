@@ -17,8 +17,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from console.audit.trail import AuditAction as Recorded
+from console.audit.trail import AuditEntry
 from console.history.store import RecordedChange, change_of, changes_of, store_change
 from console.kube.apply import Manifest
+from console.kube.clients import ObjectClient
 from console.kube.errors import ApiError
 from console.kube.gvr import Key, ObjectReference
 from console.kube.store import Entry
@@ -69,43 +71,86 @@ async def record_change(
     uid: str,
     before: Manifest,
     after: Manifest,
-) -> None:
-    """Record a change without masked values. Errors are logged, because the change itself has
-    succeeded.
+) -> int | None:
+    """Record a change without masked values, and return its number, or None if it is not recorded.
+    Errors are logged, because the change itself has succeeded.
     """
     if kind.private:
-        return
+        return None
     key = Key(recorded.namespace, recorded.name)
     about = ObjectReference(recorded.cluster, recorded.gvr, key, uid)
     done = (recorded.verb, recorded.subresource)
     try:
         # In a thread, because some objects have a million characters.
         states = await in_thread(lambda: [editable(kind, one) for one in (before, after)])
-        await sync_to_async(store_change)(about, recorded.actor, audit_id, done, *states)
+        return await sync_to_async(store_change)(about, recorded.actor, audit_id, done, *states)
     except (DatabaseError, RecursionError) as error:
         log.error("Cannot store change %s: %s", audit_id, error)
+        return None
 
 
-async def record_action_change(
-    context: ActionContext, recorded: Recorded, before: Manifest
+async def describe_change(
+    entry: AuditEntry,
+    kind: ResourceKind,
+    uid: str,
+    before: Manifest | None,
+    after: Manifest | None,
 ) -> None:
-    """Record the change of an action, with `before` as the state before it."""
-    gvr, key = context.kind.gvr, context.key
-    get, answers = context.client.get, context.patched_objects
+    """Add the states before and after a change to its audit record, without masked values."""
+
+    def describe() -> None:
+        states = [editable(kind, one) if one else None for one in (before, after)]
+        entry.set_change(uid, *states)
+
+    entry.uid = uid
+    with suppress(RecursionError):
+        await in_thread(describe)
+
+
+async def state_before(
+    client: ObjectClient, kind: ResourceKind, key: Key, verb: str, cached: Manifest | None
+) -> Manifest | None:
+    """Return the state before an action for its audit record: the cached one, or for a deletion of
+    an object of an uncached kind, the current one, if the user may read it.
+    """
+    if cached is not None or verb != "delete" or not kind.uncached:
+        return cached
     try:
-        after = answers[-1] if answers else await get(gvr, namespace=key.namespace, name=key.name)
+        return await client.get(kind.gvr, namespace=key.namespace, name=key.name)
+    except ApiError:
+        return None
+
+
+async def state_after(context: ActionContext, before: Manifest | None) -> Manifest | None:
+    """Return the state after an action that keeps the object, or None if it can't be read.
+    `before` is None if the state before the action is unknown.
+    """
+    gvr, key, answers = context.kind.gvr, context.key, context.patched_objects
+    if answers or before is None:
+        return answers[-1] if answers else None
+    try:
+        return await context.client.get(gvr, namespace=key.namespace, name=key.name)
     except ApiError as error:
         # The object is deleted, or the user may not read it.
         log.info("Change %s not stored, cannot read the object: %s", context.audit_id, error)
-        return
-    await record_change(context.kind, recorded, context.audit_id, context.uid, before, after)
+        return None
+
+
+def undo_title(kind: ResourceKind, key: Key) -> str:
+    """Return the title of the review of a reverse change."""
+    words = {"kind": kind.singular, "name": escape_invisible(key.name)}
+    return _("Undo change to %(kind)s %(name)s") % words
+
+
+def is_change_number(number: str) -> bool:
+    return number.isascii() and number.isdigit() and len(number) <= MAX_DIGITS
 
 
 async def find_change(
     access: Access, kind: ResourceKind, key: Key, uid: str, number: str
 ) -> RecordedChange | None:
     """Return the change with the given number. `number` is unvalidated input."""
-    if not (number.isascii() and number.isdigit() and len(number) <= MAX_DIGITS):
+    if not is_change_number(number):
         return None
     about = ObjectReference(access.cluster.name, kind.gvr, key, uid)
     return await sync_to_async(change_of)(about, int(number))

@@ -1,47 +1,47 @@
-"""Create from YAML: a text with several documents, a dry-run review, and the creation of the
-objects.
+"""Create from YAML: a text with several documents, a dry-run review, and the creation or update of
+the objects.
 
-The text is saved as a draft until all objects are created. Each document is created separately
+The text is saved as a draft until all objects are written. Each document is written separately
 with the viewer's permissions, after the documents it depends on; see `console.views.importing`.
+The response to an import that takes longer than `QUICK_SECONDS` is streamed and shows the progress.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 from django import forms
-from django.http import Http404, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.http import Http404, HttpResponse, HttpResponseBase, JsonResponse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext
+from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
 from console.drafts import store as drafts
 from console.kube.gvr import GVR
 from console.kube.names import is_dns_label
+from console.kube.status_object import status_object
 from console.ui.core.clusters import Cluster
 from console.ui.core.links import import_draft_url, import_url, openapi_url
 from console.ui.core.permissions import may_know_kind
 from console.ui.core.requests import ConsoleRequest
-from console.ui.core.statuses import status_object, status_response, success_object, wants_status
+from console.ui.core.statuses import status_response, success_object, wants_status
 from console.ui.core.threads import in_thread
 from console.ui.editing.creating import skeleton
 from console.ui.editing.imports import MOST, read_items
-from console.ui.editing.manifest import InvalidManifest, ManifestProblem
+from console.ui.editing.manifest import MOST_PROBLEMS, InvalidManifest, ManifestProblem
+from console.ui.editing.yaml_text import forget_positions
 from console.ui.forms.forms import ConsoleForm, TextField
 from console.ui.navigation.page_routes import find_kind
+from console.views.audit import restorable_text
 from console.views.draft_pages import DraftPage, newer_draft_text, submitted_version
-from console.views.errors import incomplete_form
 from console.views.guard import access_of
-from console.views.importing import (
-    ObjectResult,
-    create_objects,
-    delete_created,
-    parse_created_objects,
-    undo_offer,
-)
+from console.views.import_results import DONE, REVIEW, shown_results
+from console.views.import_undo import UndoRun, encode_created_objects, parse_created_objects
+from console.views.importing import CreatedObject, ImportRun, ObjectResult, digest_of
 from console.views.page import page
+from console.views.progress_page import Content, respond_with_progress, whole_page
+from console.views.starting_points import starting_point
 
 #: Maximum characters of a namespace name (RFC 1123, section 2.1).
 MAX_LABEL_LENGTH = 63
@@ -68,11 +68,19 @@ class ImportForm(ConsoleForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRequest(DraftPage):
-    """Submitted form. `invalid_files`: a file is not a UTF-8 text file."""
+    """Submitted form.
 
-    steps, max_length = frozenset({"review", "create", "edit"}), MOST
+    - `invalid_files`: a file is not a UTF-8 text file.
+    - `made`: created objects to delete.
+    - `reviewed_digest`: digest of the reviewed import, or "".
+    """
+
+    steps = frozenset({"review", "create", "edit", "review-undo", "undo"})
+    max_length = MOST
     form: ImportForm
     invalid_files: bool = False
+    made: Sequence[CreatedObject] = ()
+    reviewed_digest: str = ""
 
     @property
     def url(self) -> str:
@@ -90,87 +98,135 @@ class ImportRequest(DraftPage):
         return drafts.DraftContent(self.text, project=project)
 
     async def keep(self) -> "ImportRequest":
-        # API clients don't use drafts.
-        return self if wants_status(self.request) else await DraftPage.keep(self)
+        # API clients don't use drafts, and created objects are deleted without the text.
+        return self if wants_status(self.request) or self.made else await DraftPage.keep(self)
 
     def submitted(self) -> "ImportRequest | None":
         """Return the typed text followed by the uploaded files."""
-        version, typed = submitted_version(self.request), self.request.POST.get("text")
+        post, version = self.request.POST, submitted_version(self.request)
+        undoing = post.get("step", "") in ("review-undo", "undo")
+        typed = post.get("text", "" if undoing else None)
         if typed is None or version is None:
             return None
+        try:
+            made = parse_created_objects(post.get("made", "")) if undoing else []
+        except msgspec.DecodeError:
+            return None
+        sent = replace(self, made=made, reviewed_digest=post.get("seen", ""), version=version)
         try:
             uploaded = self.request.FILES.getlist("files")
             files = [file.read().decode("utf-8-sig") for file in uploaded]
         except UnicodeDecodeError:
-            return replace(self, text=typed, version=version, invalid_files=True)
+            return replace(sent, text=typed, invalid_files=True)
         texts = (text.replace("\r\n", "\n") for text in (typed, *files))
         text = "\n---\n".join(text for text in texts if text.strip())
-        return replace(self, text=text, version=version)
+        return replace(sent, text=text)
 
     async def open(self) -> HttpResponse:
         kept = await self.find_draft()
         if kept is not None and self.request.GET.get("draft") == "continue":
             form = ImportForm(initial={"namespace": kept.content.project})
             text, version = kept.content.text, kept.version
-            return _page(replace(self, form=form, text=text, version=version, kept=kept))
+            return await _page(replace(self, form=form, text=text, version=version, kept=kept))
         asked = replace(self, other=kept)
         named = self.request.GET.get("kind", "")
         kind = find_kind(self.access.cluster, named) if named else None
         if named and (kind is None or not may_know_kind(self.access, kind)):
             raise Http404
         if not self.form.is_valid():
-            return _page(asked, status=400)
+            return await _page(asked, status=400)
+        if restored := self.request.GET.get("restore", ""):
+            manifest = await restorable_text(self.access, restored)
+            if manifest is None:
+                raise Http404
+            return await _page(replace(asked, text=manifest))
+        if kind is None:
+            return await _page(asked)
         namespace = self.form.cleaned_data["namespace"]
-        return _page(replace(asked, text=skeleton(kind, namespace) if kind is not None else ""))
+        start = await starting_point(self.request, self.access, kind, namespace)
+        return await _page(replace(asked, text=start.text or skeleton(kind, namespace)))
 
-    async def run(self, step: str) -> HttpResponse:
+    async def run(self, step: str) -> HttpResponseBase:
         if self.invalid_files:
             wrong = [ManifestProblem(_("One of the files is not a UTF-8 text file."))]
-            return _page(self, wrong, status=400)
+            return await _page(self, wrong, status=400)
         if step == "edit":
-            return _page(self)
+            return await _page(self)
         if not self.form.is_valid():
-            return _page(self, status=400)
+            return await _page(self, status=400)
+        if self.made:
+            deletion = UndoRun(self.request, self.access)
+            work = self._undo(deletion, review=step == "review-undo")
+            return await respond_with_progress(self.request, deletion, work, self.title)
+        run = ImportRun(self.request, self.access, self.form.cleaned_data["namespace"])
+        work = self._import(run, review=step == "review")
+        return await respond_with_progress(self.request, run, work, self.title)
+
+    @property
+    def title(self) -> str:
+        return _("Undo import") if self.made else _("Create from YAML")
+
+    async def _import(self, run: ImportRun, *, review: bool) -> Content | HttpResponse:
         try:
-            items = await in_thread(read_items, self.text)
+            return await self._imported(run, review=review)
+        finally:
+            forget_positions()
+
+    async def _imported(self, run: ImportRun, *, review: bool) -> Content | HttpResponse:
+        try:
+            items, wrong = await in_thread(read_items, self.text, run.namespace)
         except InvalidManifest as error:
-            return _page(self, error.problems, status=error.status)
-        namespace, dry_run = self.form.cleaned_data["namespace"], step == "review"
-        results = await create_objects(self.request, self.access, items, namespace, dry_run=dry_run)
+            return _answer(self, error.problems, status=error.status)
+        results = await run.check(items)
+        seen, reviewed = digest_of(results), self.reviewed_digest
+        anew = not review and reviewed not in ("", seen)
+        if review or wrong or anew:
+            status = 400 if wrong else 409 if anew else _status_of(results, 422)
+            if wants_status(self.request) and not wrong:
+                return _statuses(results, status)
+            found = sorted(
+                [*wrong, *(problem for one in results for problem in one.problems)],
+                key=lambda problem: problem.line,
+            )
+            return _answer(self, found, results, status=status, more={"seen": seen, "anew": anew})
+        results = await run.write(results)
         asked = self
-        if not dry_run and self.version and all(one.code < 400 for one in results):
+        if self.version and all(one.code < 400 for one in results):
             await self.delete_draft()
             asked = replace(self, version=0)
-        status = _status_of(results, 422 if dry_run else 207)
+        status = _status_of(results, 207)
         if wants_status(self.request):
             return _statuses(results, status)
-        if dry_run:
-            found = [problem for one in results for problem in one.problems]
-            return _page(asked, found, results, status=status)
-        context = {
-            **_context(asked, results),
-            "title": pgettext("result", "Created"),
-            "made": sum(one.made is not None for one in results),
-            "offer": undo_offer(self.access, results),
-        }
-        return render(self.request, "console/import_done.html", context, status=status)
+        context = {**_context(asked, results, DONE), "title": _("Import results")}
+        context["made"] = encode_created_objects(results)
+        return Content("console/_import_done.html", context, status, self.text)
+
+    async def _undo(self, run: UndoRun, *, review: bool) -> Content | HttpResponse:
+        results = await run.delete(self.made, dry_run=review)
+        status = _status_of(results, 207)
+        if wants_status(self.request):
+            return _statuses(results, status)
+        phase = REVIEW if review else DONE
+        context = {**_context(self, results, phase), "title": self.title}
+        if review and any(one.code < 400 for one in results):
+            context["made"] = msgspec.json.encode(self.made).decode()
+        context["undoing"] = phase
+        return Content("console/_import_done.html", context, status, self.text)
 
 
 @sensitive_post_parameters()
 @page("GET", "POST")
-async def import_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
-    """GET shows an empty text, or a skeleton of `?kind=` for the project `?namespace=`. POST
-    (`text`, `files`, `namespace`) runs a `step`.
+async def import_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponseBase:
+    """GET shows an empty text, the object that was deleted by the action with the audit ID `?restore=`,
+    or a new object of `?kind=` for the project `?namespace=`: a skeleton, or what it starts from
+    (`console.views.starting_points`). POST (`text`, `files`, `namespace`) runs a `step`.
 
-    `review` validates each document with a dry run, `create` creates the objects, `edit` shows
-    the text again, and `discard` deletes the draft. `?draft=continue` loads the draft. `undo`
-    deletes the objects in `made`, a JSON list of `console.views.importing.CreatedObject`.
+    `review` checks each document with a dry run, `create` writes the objects, `edit` shows the text
+    again, and `discard` deletes the draft. `?draft=continue` loads the draft. With `seen`, the digest
+    of the review, `create` writes only what was reviewed. `review-undo` and `undo` delete the objects
+    in `made`, a JSON list of `console.views.importing.CreatedObject`.
     """
-    asked = _asked(request)
-    undoing = request.method == "POST" and request.POST.get("step") == "undo"
-    response = await (_undo(asked) if undoing else asked.respond())
-    response["Cache-Control"] = "no-store"
-    return response
+    return await _asked(request).respond()
 
 
 @sensitive_post_parameters()
@@ -185,28 +241,6 @@ def _asked(request: ConsoleRequest) -> ImportRequest:
     return ImportRequest(request=request, access=access_of(request), form=form)
 
 
-async def _undo(asked: ImportRequest) -> HttpResponse:
-    post = asked.request.POST
-    try:
-        made = parse_created_objects(post.get("made", ""))
-    except msgspec.DecodeError:
-        return incomplete_form(asked.request)
-    results = await delete_created(asked.request, asked.access, made)
-    status = _status_of(results, 207)
-    if wants_status(asked.request):
-        return _statuses(results, status)
-    context = {
-        "title": _("Undo"),
-        "import_url": asked.url,
-        "version": submitted_version(asked.request) or 0,
-        "text": post.get("text", ""),
-        "namespace": post.get("namespace", ""),
-        "results": results,
-        "deleted": sum(one.outcome == "done" for one in results),
-    }
-    return render(asked.request, "console/import_undone.html", context, status=status)
-
-
 def _status_of(results: Sequence[ObjectResult], partly: int) -> int:
     """Return the response status: `partly` if an object was refused, 503 if the cluster didn't
     respond at all.
@@ -215,24 +249,37 @@ def _status_of(results: Sequence[ObjectResult], partly: int) -> int:
     return 503 if codes == {503} else partly if codes - {200} else 200
 
 
-def _page(
+async def _page(
+    asked: ImportRequest, problems: Sequence[ManifestProblem] = (), *, status: int = 200
+) -> HttpResponse:
+    """Render the form."""
+    answer = _answer(asked, problems, status=status)
+    if isinstance(answer, HttpResponse):
+        return answer
+    return await whole_page(asked.request, answer)
+
+
+def _answer(
     asked: ImportRequest,
     problems: Sequence[ManifestProblem] = (),
     results: Sequence[ObjectResult] = (),
     *,
     status: int = 200,
-) -> HttpResponse:
-    """Render the form. `results` are the results of a review, if any."""
+    more: Mapping[str, Any] | None = None,
+) -> Content | HttpResponse:
+    """Return the form. `results` are the results of a review, if any."""
     if wants_status(asked.request) and asked.request.method == "POST":
         causes = [(str(one.line), one.text) for one in problems]
         causes += [(name, str(text)) for name, texts in asked.form.errors.items() for text in texts]
-        return status_response(status, " ".join(text for _at, text in causes), causes=tuple(causes))
+        told = " ".join(text for _at, text in causes[:MOST_PROBLEMS])
+        return status_response(status, told, causes=tuple(causes))
     context = {
-        **_context(asked, results),
-        # The full text would exceed the size limit when it is submitted again.
-        "text": asked.text[:MOST],
+        **_context(asked, results, REVIEW),
+        **(more or {}),
+        "updates": any(one.change == "update" for one in results),
         "title": _("Create from YAML"),
-        "problems": problems,
+        "problems": problems[:MOST_PROBLEMS],
+        "problems_more": len(problems[MOST_PROBLEMS:]),
         "schema_url": openapi_url(asked.access.cluster.name, _ANY, "any"),
         "able": not problems and any(one.code < 400 for one in results),
         "draft_url": import_draft_url(asked.access.cluster.name),
@@ -241,17 +288,17 @@ def _page(
         "newer": newer_draft_text(),
         "most": MOST,
     }
-    return render(asked.request, "console/import.html", context, status=status)
+    # The full text of a request that is too large could not be submitted again.
+    return Content("console/_import.html", context, status, asked.text[:MOST])
 
 
-def _context(asked: ImportRequest, results: Sequence[ObjectResult]) -> dict[str, Any]:
+def _context(asked: ImportRequest, results: Sequence[ObjectResult], phase: str) -> dict[str, Any]:
     return {
-        "text": asked.text,
         "form": asked.form,
-        "results": results,
         "import_url": asked.url,
         "version": asked.version,
-        "command": "kubectl create -f -",
+        "command": "kubectl apply --server-side -f -",
+        **shown_results(results, phase),
     }
 
 
@@ -277,6 +324,7 @@ def _status(result: ObjectResult) -> dict[str, Any]:
         "kind": item.kind,
         "line": item.line,
         "outcome": result.outcome,
+        "change": result.change,
         "uid": made.uid if made is not None else item.uid,
     }
     return {**found, "details": {**details, **found.get("details", {})}}

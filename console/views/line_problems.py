@@ -76,7 +76,7 @@ def _problem(
     name = path.removeprefix(".")
     said = words.get(text) or _cut(hide(text))
     whole = said if name in ("", "<nil>", "None") else f"{name}: {said}"
-    return found.problem(escape_invisible(whole), steps_of(path, found.document.value))
+    return found.problem(escape_invisible(whole), steps_of(path, found.document.value), name)
 
 
 def _cut(text: str) -> str:

@@ -20,29 +20,34 @@ from console.ui.core.requests import DOCK, ConsoleRequest
 from console.ui.core.statuses import success_response, wants_status
 from console.ui.navigation.page_routes import LivePage, find_kind
 from console.views import problems
+from console.views.authorization import PermissionsUnconfirmed, wait_until_confirmed
 from console.views.denial import denied_page, workspace_denied_page
 from console.views.errors import error_page, loading_page
-from console.views.guard import refuse_anonymous
+from console.views.guard import SAFE_METHODS, refuse_anonymous
 
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 
 
 def page(
     *methods: str,
+    signed_in: bool = True,
     bearer: bool = True,
     formats: Collection[str] = (),
     dockable: bool = False,
     follows: LivePage | None = None,
     menu: MenuEntry | None = None,
+    resumes: bool = False,
 ) -> Callable[[View], View]:
     """Decorate a view that requires sign-in and may raise the exceptions handled here. GET also
     allows HEAD.
 
+    - `signed_in`: require sign-in. Pages between the steps of a sign-in don't.
     - `bearer`: accept access tokens in addition to browser sessions.
     - `formats`: values of `?format=` besides html.
     - `dockable`: the page can be displayed in the dock with `?frame=dock` (ADR 18).
     - `follows`: changes on which the live page is rendered again.
     - `menu`: the menu entry that the page belongs to.
+    - `resumes`: a form that is submitted after the session ended can be submitted again.
 
     Return 404 if `namespace` in the URL is not a valid name.
     """
@@ -53,7 +58,7 @@ def page(
         @require_http_methods(allowed)
         @wraps(view)
         async def guarded(request: ConsoleRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            refused = refuse_anonymous(request)
+            refused = refuse_anonymous(request, resumes=resumes) if signed_in else None
             if refused is not None:
                 return refused
             frames = request.GET.getlist("frame") if dockable else []
@@ -69,8 +74,18 @@ def page(
             if formats and request.GET.getlist("format") not in known:
                 text = _("Parameter format must be one of %(formats)s and must appear only once.")
                 return error_page(request, 400, text % {"formats": ", ".join(("html", *formats))})
+            access = getattr(request, "access", None)
+            changes = request.method not in SAFE_METHODS
+            if changes:
+                await wait_until_confirmed(access)
             try:
-                return await view(request, *args, **kwargs)
+                try:
+                    return await view(request, *args, **kwargs)
+                except PermissionsUnconfirmed:
+                    if changes:
+                        raise
+                    await wait_until_confirmed(access)
+                    return await view(request, *args, **kwargs)
             except Denied as denied:
                 return _denied(request, denied, kwargs)
             except Refused as error:
@@ -86,6 +101,7 @@ def page(
                 return error_page(request, error.page_code, problems.error_text(error))
 
         guarded.following, guarded.menu = follows, menu  # type: ignore[attr-defined]
+        guarded.resumes = resumes  # type: ignore[attr-defined]
         return guarded
 
     return decorate

@@ -10,12 +10,14 @@ from dataclasses import replace
 from typing import Any
 
 from console.audit.trail import record, request_action
+from console.kube.apply import Manifest
 from console.kube.cachewait import wait_for_cache
 from console.kube.clients import ObjectClient
 from console.kube.gvr import GVR, Key
 from console.ui.core.access import Access
 from console.ui.core.requests import ConsoleRequest
 from console.views.guard import access_of
+from console.views.history import describe_change
 
 #: Methods of `ObjectClient` by audit verb.
 _METHODS = {"create": "create", "update": "replace", "patch": "patch", "delete": "delete"}
@@ -25,6 +27,16 @@ def client_for(access: Access, *, by_console: bool = False) -> ObjectClient:
     """Return the client that sends requests as the user, or as the console if `by_console`."""
     runtime = access.cluster.runtime
     return runtime.console if by_console else runtime.as_user(access.identity)
+
+
+def _cached(access: Access, gvr: GVR, key: Key) -> Manifest | None:
+    """Return the cached object for the audit record, or None if it is not cached."""
+    informer = access.cluster.runtime.informers().get(gvr)
+    entry = informer.store.get(key) if informer is not None else None
+    try:
+        return entry.original() if entry is not None else None
+    except RecursionError:
+        return None
 
 
 async def perform(
@@ -64,8 +76,14 @@ async def perform(
     place = {"namespace": key.namespace, **({} if method == "create" else {"name": key.name})}
     arguments = (gvr,) if method == "delete" else (gvr, body)
     call = getattr(client_for(access, by_console=by_console), method)
+    kind = access.cluster.kinds.of(gvr)
+    before = _cached(access, gvr, key) if verb != "create" else None
     async with record(action) as entry:
         found: dict[str, Any] = await call(*arguments, **place, **options, audit_id=entry.audit_id)
+        if kind is not None:
+            state = before or found
+            uid = str((state.get("metadata") or {}).get("uid", ""))
+            await describe_change(entry, kind, uid, before, None if verb == "delete" else found)
     if wait:
         version = "" if method == "delete" else found["metadata"]["resourceVersion"]
         await wait_for_cache(access.cluster.runtime.informer(gvr), key, version)

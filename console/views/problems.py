@@ -12,10 +12,12 @@ from console.kube.errors import (
     BadRequest,
     Conflict,
     Forbidden,
+    NodeRefused,
     NotFound,
     TooDeep,
     TooManyRequests,
     Unavailable,
+    UnsupportedProtocol,
 )
 from console.ui.core.text import escape_invisible
 from console.ui.core.words import translate_message
@@ -56,6 +58,8 @@ def pod_error_text(error: ApiError, *, silent: str, unsure: str = "") -> str:
         return escape_invisible(translate_message(error.message))
     if isinstance(error, NotFound):
         return _("The pod no longer exists.")
+    if isinstance(error, UnsupportedProtocol | NodeRefused):
+        return translate_message(error.message)
     if error.code >= 500 and not isinstance(error, Unavailable):
         return silent
     return error_text(error, unsure=unsure)

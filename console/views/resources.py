@@ -18,9 +18,9 @@ from console.ui.core.menu import RESOURCES_ENTRY
 from console.ui.core.permissions import may_know_kind, readable
 from console.ui.core.requests import ConsoleRequest
 from console.ui.fragments.empty_states import EmptyState
-from console.ui.navigation.level import Level, level_of
+from console.ui.navigation.level import Level
 from console.ui.navigation.nav import MOST, NavGroup, all_kinds, nav, update_counts
-from console.ui.navigation.page_frame import pins_in
+from console.ui.navigation.page_frame import orientation_of, pins_in
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page
@@ -37,7 +37,7 @@ async def resources_page(request: ConsoleRequest, cluster: Cluster) -> HttpRespo
     it.
     """
     access = access_of(request)
-    level, _named = level_of(request, access)
+    level = orientation_of(request, access).level
     await update_counts(cluster)
     if request.method == "POST":
         return await _pin(request, access)

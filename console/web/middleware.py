@@ -1,5 +1,5 @@
-"""Middleware for security headers, cross-site requests, encodings, trailing slashes, request metrics,
-default views, pins, and the level cookie.
+"""Middleware for security headers, host names, addresses, cross-site requests, encodings, trailing
+slashes, request metrics, default views, pins, and the cookie of recent levels.
 
 `SecurityHeadersMiddleware` must be the outermost middleware, so that errors and static files
 also have its headers.
@@ -22,6 +22,7 @@ from django.http import (
     HttpResponsePermanentRedirect,
     HttpResponseRedirect,
 )
+from django.http.request import split_domain_port, validate_host
 from django.urls import Resolver404, resolve
 from django.utils.encoding import escape_uri_path, iri_to_uri
 from django.utils.translation import gettext as _
@@ -31,8 +32,9 @@ from console.saved import pins, service
 from console.saved.service import ViewOwner
 from console.ui.core.clusters import clusters
 from console.ui.core.requests import ConsoleRequest, is_fragment
-from console.ui.navigation.level import COOKIE, Level, cookie_value
+from console.ui.navigation.level import Level
 from console.ui.navigation.page_routes import find_kind, resolve_list
+from console.ui.navigation.recent import COOKIE, cookie_value
 from console.views.guard import SAFE_METHODS, is_navigation
 from console.web.async_middleware import AsyncMiddleware
 
@@ -108,8 +110,13 @@ Response = HttpResponseBase
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 HSTS_SECONDS = 365 * 24 * 3600
-#: Lifetime of the cookie with the last visited level.
-LEVEL_SECONDS = 365 * 24 * 3600
+#: Lifetime of the cookie with the recent levels.
+RECENT_SECONDS = 365 * 24 * 3600
+
+#: Maximum length of a part of a path: the plural and the group of a resource type.
+MAX_SEGMENT = 63 + 1 + 253
+#: Views for all host names.
+_ANY_HOST = frozenset({"livez", "readyz", "metrics"})
 
 #: `X-Frame-Options` for browsers without support for `frame-ancestors`.
 _FRAMED = {"'none'": "DENY", "'self'": "SAMEORIGIN"}
@@ -215,18 +222,52 @@ class TrailingSlashMiddleware(_Middleware):
         bare = path.rstrip("/")
         # A path that starts with two slashes, or a slash and a backslash, is interpreted as a host
         # name.
-        if bare[1:2] in ("/", "\\") or _is_page(path) or not _is_page(bare):
+        if bare[1:2] in ("/", "\\") or _view_name(path) or not _view_name(bare):
             return None
         query = request.META.get("QUERY_STRING", "")
         to = escape_uri_path(bare) + (f"?{iri_to_uri(query)}" if query else "")
         return HttpResponsePermanentRedirect(to)
 
 
-def _is_page(path: str) -> bool:
+def _view_name(path: str) -> str:
+    """Return the name of the view at a path, or "" if the console has no page there."""
     try:
-        return bool(resolve(path))
+        return resolve(path).view_name or NO_ROUTE
     except Resolver404:
-        return False
+        return ""
+
+
+class HostMiddleware(_Middleware):
+    """Refuses requests whose `Host` header is not in `ALLOWED_HOSTS`.
+
+    Probes and Prometheus use the address of the pod or machine, and read nothing that depends on
+    the host. Websockets are not checked here, but by their exact `Origin`.
+    """
+
+    def before(self, request: HttpRequest) -> Response | None:
+        domain, _port = split_domain_port(request.META.get("HTTP_HOST", "").lower())
+        if domain and validate_host(domain, settings.ALLOWED_HOSTS):
+            return None
+        if _view_name(request.path_info) in _ANY_HOST:
+            return None
+        text = _(
+            "The console is not available under this host name. Open it at {url}. Administrators "
+            "can allow the name in ALLOWED_HOSTS."
+        )
+        return _plain_text(400, text.format(url=settings.BASE_URL))
+
+
+class AddressMiddleware(_Middleware):
+    """Refuses addresses that contain a longer name than any object can have.
+
+    Such names would otherwise fill the caches of URLs and permissions.
+    """
+
+    def before(self, request: HttpRequest) -> Response | None:
+        path = request.path_info
+        if len(path) <= MAX_SEGMENT or max(map(len, path.split("/"))) <= MAX_SEGMENT:
+            return None
+        return _plain_text(414, _("The address contains a name that is too long."))
 
 
 class OriginGateMiddleware(_Middleware):
@@ -275,8 +316,8 @@ def _plain_text(status: int, text: str) -> HttpResponse:
     return HttpResponse(text, status=status, content_type="text/plain; charset=utf-8")
 
 
-class LevelMiddleware(_Middleware):
-    """Stores the level of the visited page in a cookie, if the view set `request.level`."""
+class RecentMiddleware(_Middleware):
+    """Adds the level of the visited page to the recent levels, if the page frame set `request.level`."""
 
     def after(self, request: HttpRequest, response: Response) -> Response:
         level: Level | None = getattr(request, "level", None)
@@ -286,6 +327,6 @@ class LevelMiddleware(_Middleware):
         if value and request.COOKIES.get(COOKIE) != value:
             secure = settings.SESSION_COOKIE_SECURE
             response.set_cookie(
-                COOKIE, value, max_age=LEVEL_SECONDS, secure=secure, httponly=True, samesite="Lax"
+                COOKIE, value, max_age=RECENT_SECONDS, secure=secure, httponly=True, samesite="Lax"
             )
         return response

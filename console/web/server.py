@@ -24,11 +24,12 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 # Imported first because Daphne selects Twisted's reactor, which must happen before any other import
 # of it.
 from daphne import server as daphne_server  # isort: skip
+from cryptography.hazmat.primitives.serialization import Encoding
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.http_protocol import HTTPFactory, WebRequest
 from django.conf import settings
@@ -41,17 +42,22 @@ from twisted.python.failure import Failure
 from twisted.web.http import HTTPChannel
 
 from console.audit.client_address import is_trusted
+from console.gateway.errors import status_body, status_headers
+from console.gateway.paths import TLS_EXTENSION, UPGRADE_EXTENSION, is_gateway_path
 from console.live.flow import EXTENSION, Download, Flow
 from console.web.connections import ConnectionSlots, Limits, raise_file_limit
 from console.web.hardening import Application
+from console.web.rawconnection import RawClientConnection
 from console.web.sockets import MAX_MESSAGE, Websocket, WebsocketFactory
+from console.web.tls import TlsPort
 
 log = logging.getLogger(__name__)
 
 reactor: Any = twisted_reactor
 
-#: Fits a form of the editor with the original and the edited text of the largest possible object.
-MAX_BODY = 5 * 2**20
+#: Fits a form of *Create from YAML* with the largest possible text (`console.ui.editing.imports`),
+#: whose lines browsers end with two bytes. A form of the editor contains two texts.
+MAX_BODY = 12 * 2**20
 MAX_HEADERS = 100
 #: Maximum body size in bytes for clients that are not signed in (sign-in and token requests).
 SMALL_BODY = 64 * 1024
@@ -59,8 +65,7 @@ SMALL_BODY = 64 * 1024
 HEAD_SECONDS, IDLE_SECONDS = 10.0, 60.0
 #: Base time in seconds for a body, and minimum rate in bytes per second.
 BODY_SECONDS, BODY_RATE = 10.0, 16 * 1024
-#: Seconds until a response must start. Bulk actions create or validate many objects one after
-#: another.
+#: Seconds until a response must start. API clients create or validate many objects in a request.
 RESPONSE_SECONDS = 120.0
 #: Seconds and bytes that a refused client may still send before the connection is aborted.
 LINGER_SECONDS, LINGER_BYTES = 2.0, MAX_BODY
@@ -73,24 +78,34 @@ GRACE = 5.0
 IsSignedIn = Callable[[Mapping[bytes, Sequence[bytes]]], Awaitable[bool]]
 
 
-def _refusal(status: bytes, text: bytes) -> bytes:
-    return (
-        b"HTTP/1.1 %s\r\n"
-        b"Content-Type: text/plain; charset=utf-8\r\n"
-        b"X-Content-Type-Options: nosniff\r\n"
-        b"Cache-Control: private, no-store\r\n"
-        b"Connection: close\r\n"
-        b"Content-Length: %d\r\n\r\n%s" % (status, len(text), text)
-    )
+class _Refusal(NamedTuple):
+    """A response that is sent before the request has arrived completely."""
+
+    status: bytes
+    text: bytes
+
+    def response(self, path: bytes) -> bytes:
+        """Return the response for a request of this path: a `Status` in the gateway."""
+        if is_gateway_path(path):
+            content = status_body(int(self.status[:3]), self.text.decode())
+            headers = status_headers(content)
+        else:
+            content = self.text + b"\n"
+            headers = [
+                (b"Content-Type", b"text/plain; charset=utf-8"),
+                (b"X-Content-Type-Options", b"nosniff"),
+                (b"Cache-Control", b"private, no-store"),
+                (b"Content-Length", b"%d" % len(content)),
+            ]
+        lines = b"".join(b"%s: %s\r\n" % pair for pair in (*headers, (b"Connection", b"close")))
+        return b"HTTP/1.1 %s\r\n%s\r\n%s" % (self.status, lines, content)
 
 
-_TOO_LARGE = _refusal(
-    b"413 Content Too Large", b"The request is larger than the console accepts.\n"
+_TOO_LARGE = _Refusal(b"413 Content Too Large", b"The request is larger than the console accepts.")
+_ANONYMOUS = _Refusal(
+    b"413 Content Too Large", b"The request is larger than the console accepts before sign-in."
 )
-_ANONYMOUS = _refusal(
-    b"413 Content Too Large", b"The request is larger than the console accepts before sign-in.\n"
-)
-_TOO_SLOW = _refusal(b"408 Request Timeout", b"The request did not arrive in time.\n")
+_TOO_SLOW = _Refusal(b"408 Request Timeout", b"The request did not arrive in time.")
 
 
 class Request(WebRequest):
@@ -102,6 +117,8 @@ class Request(WebRequest):
 
     error_template = "%(title)s: %(body)s\n"
     download: Download
+    #: Value of the `Upgrade` header of a request for the gateway.
+    protocol = ""
 
     def __init__(self, channel: "Channel", queued: bool = False) -> None:
         # Django parses forms itself; Twisted would parse them a second time with other rules.
@@ -119,6 +136,41 @@ class Request(WebRequest):
         self.channel.extend_body_timeout(before + len(data))
         if before <= SMALL_BODY < before + len(data):
             self.channel.check_signed_in(dict(self.requestHeaders.getAllRawHeaders()))
+
+    def process(self) -> Any:
+        upgrade = self.requestHeaders.getRawHeaders(b"Upgrade", ())
+        if upgrade and (self.isSecure() or is_gateway_path(self.path)):
+            # Otherwise Daphne would handle a websocket itself.
+            self.protocol = b",".join(upgrade).decode("latin-1")
+            self.requestHeaders.removeHeader(b"Upgrade")
+        return super().process()
+
+    def extensions(self) -> dict[str, Any]:
+        """Return the extensions of the ASGI scope."""
+        found: dict[str, Any] = {EXTENSION: self.start_flow()}
+        if self.protocol:
+            found[UPGRADE_EXTENSION] = self
+        if self.isSecure():
+            found[TLS_EXTENSION] = self.channel.client_certificate
+        return found
+
+    def accept(self, head: bytes) -> RawClientConnection:
+        """Implement `console.gateway.upgrading.Upgrade`."""
+        channel = self.channel
+        if channel is None:
+            raise ConnectionResetError
+        transport = channel.transport
+        self._response_started = True
+        channel.setTimeout(None)
+
+        def on_lost(reason: Failure) -> None:
+            channel.factory.seats.release(transport)
+            self.connectionLost(reason)
+
+        connection = RawClientConnection(b"".join(channel._dataBuffer), on_lost)
+        connection.begin(transport)
+        connection.write(head)
+        return connection
 
     def start_flow(self) -> Flow:
         """Create the response's flow control, before the application is called."""
@@ -156,6 +208,12 @@ class Request(WebRequest):
             self.basic_error(503, b"Service Unavailable", "No response in time")
 
     def basic_error(self, status: int, status_text: bytes, body: str) -> None:
+        if self.isSecure() or is_gateway_path(self.path):
+            content = status_body(status, body)
+            headers = status_headers(content)
+            self.handle_reply({"type": "http.response.start", "status": status, "headers": headers})
+            self.handle_reply({"type": "http.response.body", "body": content})
+            return
         self.responseHeaders.setRawHeaders(b"X-Content-Type-Options", [b"nosniff"])
         super().basic_error(status, status_text, body)
 
@@ -178,6 +236,14 @@ class Channel(HTTPChannel):
     def is_idle(self) -> bool:
         """True if no request is in progress."""
         return not self._handlingRequest
+
+    @property
+    def client_certificate(self) -> bytes:
+        """The verified certificate (DER) of a client that connects with TLS, or b""."""
+        found = self.transport.getPeerCertificate() if self.isSecure() else None
+        if found is None:
+            return b""
+        return bytes(found.to_cryptography().public_bytes(Encoding.DER))
 
     def connectionMade(self) -> None:
         super().connectionMade()
@@ -204,7 +270,7 @@ class Channel(HTTPChannel):
         body.
         """
         admits: IsSignedIn | None = self.factory.server.admits
-        if admits is not None:
+        if admits is not None and not self.client_certificate:
             self._networkProducer.pauseProducing()
             asking = asyncio.ensure_future(admits(headers))
             asking.add_done_callback(self._answered_who)
@@ -226,7 +292,7 @@ class Channel(HTTPChannel):
 
     def timeoutConnection(self) -> None:
         if self.requests and self._discarded < 0:
-            self.transport.write(_TOO_SLOW)
+            self.transport.write(_TOO_SLOW.response(self._target))
         super().timeoutConnection()
 
     def allHeadersReceived(self) -> None:
@@ -243,7 +309,13 @@ class Channel(HTTPChannel):
         if self._discarded < 0:
             super().allContentReceived()
 
-    def refuse(self, answer: bytes = _TOO_LARGE) -> None:
+    @property
+    def _target(self) -> bytes:
+        """The path and query of the request that is arriving, b"" before its first line."""
+        target: bytes = getattr(self, "_path", b"")
+        return target
+
+    def refuse(self, answer: _Refusal = _TOO_LARGE) -> None:
         """Send an error response, 413 by default.
 
         Only the sending side is closed: closing the connection immediately would reset it before
@@ -253,7 +325,7 @@ class Channel(HTTPChannel):
             return
         self._discarded = 0
         self.setTimeout(None)
-        self.transport.write(answer)
+        self.transport.write(answer.response(self._target))
         self.transport.loseWriteConnection()
         self.callLater(LINGER_SECONDS, self.transport.abortConnection)
 
@@ -302,6 +374,7 @@ class Server(daphne_server.Server):
         port: int,
         stopping: Callable[[], Awaitable[None]],
         admits: IsSignedIn | None = None,
+        tls: TlsPort | None = None,
     ) -> None:
         super().__init__(
             application=application,
@@ -310,6 +383,7 @@ class Server(daphne_server.Server):
             verbosity=0,
         )
         self.host, self.port, self.stopping, self.admits = host, port, stopping, admits
+        self.tls = tls
         before, files = raise_file_limit()
         self.limits = Limits.of(files)
         text = "Limits: %s open files (before: %s), %s connections, %s per address"
@@ -332,11 +406,15 @@ class Server(daphne_server.Server):
         # Relevant errors are also raised as exceptions.
         observers: list[Any] = [lambda _event: None]
         globalLogBeginner.beginLoggingTo(observers, redirectStandardIO=False, discardBuffer=True)
-        listener = reactor.listenTCP(self.port, self.http_factory, backlog=512, interface=self.host)
+        listeners = [
+            reactor.listenTCP(self.port, self.http_factory, backlog=512, interface=self.host)
+        ]
+        if self.tls is not None:
+            listeners.append(self._listen_tls(self.tls))
         reactor.callLater(1, self.application_checker)
         reactor.callLater(2, self.timeout_checker)
         asyncio.set_event_loop(daphne_server.twisted_loop)
-        reactor.addSystemEventTrigger("before", "shutdown", self._stop, listener)
+        reactor.addSystemEventTrigger("before", "shutdown", self._stop, listeners)
         reactor.callWhenRunning(ready)
         # Twisted keeps SIGINT ignored if that is inherited, for example from a shell's background
         # job.
@@ -347,18 +425,26 @@ class Server(daphne_server.Server):
         if isinstance(protocol, Websocket):
             scope["extensions"] = {EXTENSION: protocol.outgoing.flow}
         elif isinstance(protocol, Request):
-            scope["extensions"] = {EXTENSION: protocol.start_flow()}
+            scope["extensions"] = protocol.extensions()
         return super().create_application(protocol, scope)
 
-    def _stop(self, listener: Any) -> "defer.Deferred[None]":
+    def _listen_tls(self, tls: TlsPort) -> Any:
+        listener = reactor.listenSSL(
+            tls.port, self.http_factory, tls.options, backlog=512, interface=self.host
+        )
+        tls.listening(listener.getHost().port)
+        return listener
+
+    def _stop(self, listeners: Sequence[Any]) -> "defer.Deferred[None]":
         loop = daphne_server.twisted_loop
         return defer.Deferred.fromFuture(
-            asyncio.ensure_future(self._wind_down(listener), loop=loop)
+            asyncio.ensure_future(self._wind_down(listeners), loop=loop)
         )
 
-    async def _wind_down(self, listener: Any) -> None:
+    async def _wind_down(self, listeners: Sequence[Any]) -> None:
         """Stop listening, close the websockets, and wait `GRACE` seconds for running requests."""
-        listener.stopListening()
+        for listener in listeners:
+            listener.stopListening()
         for protocol in list(self.connections):
             if isinstance(protocol, Websocket) and protocol.state == Websocket.STATE_OPEN:
                 protocol.serverClose(1001)
@@ -385,20 +471,21 @@ def run(
     ready: Callable[[], None],
     stopping: Callable[[], Awaitable[None]] = _nothing,
     admits: IsSignedIn | None = None,
+    tls: TlsPort | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM, in the main thread.
 
     `ready` is called when the port is open. `stopping` is awaited on the server's event loop
     after the last request. `admits` decides which clients may send more than `SMALL_BODY`;
-    without it, all clients may.
+    without it, all clients may. `tls` is a second port for the gateway.
 
-    Raise SystemExit(1), after one line on standard error, if the port can't be opened.
+    Raise SystemExit(1), after one line on standard error, if a port can't be opened.
     """
     try:
-        Server(application, host, port, stopping, admits).serve(ready)
+        Server(application, host, port, stopping, admits, tls).serve(ready)
     except CannotListenError as error:
         reason = getattr(error.socketError, "strerror", None) or error.socketError
-        sys.stderr.write(f"Cannot listen on {host}:{port}: {reason}\n")
+        sys.stderr.write(f"Cannot listen on {host}:{error.port}: {reason}\n")
         raise SystemExit(1) from None
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import Any
 
+from console.kube.group_kind import group_kind, group_of
 from console.kube.selectors import Requirement
 from devcluster.controllers.base import Controller
 from devcluster.controllers.pods import conditions_with, is_ready
@@ -18,12 +19,12 @@ BUDGETS = "poddisruptionbudgets.policy"
 #: Seconds after which an evicted pod that still exists counts as healthy again.
 _DISRUPTED_FOR = 120.0
 _OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists"}
-#: Collections of the scalable kinds.
+#: Collections of the scalable kinds, by group and kind.
 _SCALED = {
-    "Deployment": "deployments.apps",
-    "ReplicaSet": "replicasets.apps",
+    "Deployment.apps": "deployments.apps",
+    "ReplicaSet.apps": "replicasets.apps",
     "ReplicationController": "replicationcontrollers",
-    "StatefulSet": "statefulsets.apps",
+    "StatefulSet.apps": "statefulsets.apps",
 }
 
 
@@ -97,14 +98,18 @@ class BudgetController(Controller):
         ReplicaSet.
         """
         scaled, owner = None, controller_of(pod.load())
-        while owner and (scaled is None or owner["kind"] in _SCALED):
-            collection = _SCALED.get(owner["kind"], "")
+        while owner and (scaled is None or _kind_of(owner) in _SCALED):
+            collection = _SCALED.get(_kind_of(owner), "")
             found = self.find(f"{pod.namespace}/{owner['name']}", collection)
             if not collection or found is None or found.uid != owner["uid"]:
                 raise _SyncFailed(f'found no controllers for pod "{pod.name}"')
             scaled = found.load()
             owner = controller_of(scaled)
         return scaled
+
+
+def _kind_of(owner: Obj) -> str:
+    return group_kind(owner["kind"], group_of(owner["apiVersion"]))
 
 
 def selects(budget: Obj, labels: Mapping[str, str]) -> bool:

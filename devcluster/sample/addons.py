@@ -50,6 +50,13 @@ def definitions() -> Iterator[Obj]:
     yield definition(GATEWAY, "HTTPRoute", (), _HOSTNAMES)
     yield definition(GATEWAY, "GRPCRoute", (), _HOSTNAMES)
     yield definition(
+        "app.k8s.io",
+        "Application",
+        (),
+        ("Ready", "string", ".status.componentsReady", 0),
+        version="v1beta1",
+    )
+    yield definition(
         SNAPSHOT,
         "VolumeSnapshotClass",
         ("vsclass", "vsclasses"),

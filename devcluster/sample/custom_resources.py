@@ -50,16 +50,17 @@ def definition(
     *columns: tuple[str, str, str, int],
     namespaced: bool = True,
     plural: str = "",
+    version: str = "v1",
 ) -> Obj:
-    """Return a custom resource definition with version v1 and a schema without restrictions.
+    """Return a custom resource definition with one version and a schema without restrictions.
 
     An age column is appended to `columns`.
     """
     plural = plural or f"{kind.lower()}s"
     status = {**_FREE, "properties": {"conditions": _CONDITIONS}}
     schema = {**_FREE, "properties": {"spec": _FREE, "status": status}}
-    version = {
-        "name": "v1",
+    served = {
+        "name": version,
         "served": True,
         "storage": True,
         "schema": {"openAPIV3Schema": schema},
@@ -76,7 +77,7 @@ def definition(
             "group": group,
             "scope": "Namespaced" if namespaced else "Cluster",
             "names": {**names, "shortNames": list(short)},
-            "versions": [version],
+            "versions": [served],
         },
     }
 

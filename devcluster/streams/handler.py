@@ -24,6 +24,7 @@ from devcluster.logs.runs import container_of
 from devcluster.logs.streaming import LogStream
 from devcluster.objects import Obj, dicts, dig, meta, timestamp
 from devcluster.rbac import attributes_of
+from devcluster.releases import Release
 from devcluster.requests import Request
 from devcluster.shell.images import shell_of
 from devcluster.shell.processes import Container
@@ -52,9 +53,12 @@ _FROM_NOW_ON = read_log_options("", {"follow": "true", "tailLines": "0"})
 class StreamHandler:
     """The open connections. Requests are already authorized for their verb."""
 
-    def __init__(self, handlers: Handlers, tokens: TokenFile) -> None:
+    def __init__(self, handlers: Handlers, tokens: TokenFile, release: Release) -> None:
         self._handlers, self._objects = handlers, handlers.objects
         self._containers = Containers(handlers.objects.store, tokens)
+        self._commands = (V5, V4) if release.closes_streams else (V4,)
+        spdy = (forwarding.SPDY,) if release.forwards_spdy else ()
+        self._ports = (*spdy, forwarding.V4, "")
         self._open: set[asyncio.Task[None]] = set()
 
     async def answer(self, request: web.Request, call: Request) -> web.StreamResponse:
@@ -116,7 +120,7 @@ class StreamHandler:
             full = f"{meta(pod)['name']}_{meta(pod)['namespace']}"
             text = f"container {name} not found in pod {full}" if attach else ""
             raise KubeletError(500, text or f'container not found ("{name}")')
-        protocol, container = choose_protocol(request, (V5, V4)), self._containers.get(target)
+        protocol, container = choose_protocol(request, self._commands), self._containers.get(target)
         websocket = await open_websocket(request, protocol)
         connection = CommandConnection(websocket, protocol, wanted)
         if attach:
@@ -185,7 +189,7 @@ class StreamHandler:
     # Ports --------------------------------------------------------------------------------------
 
     async def _forward(self, request: web.Request, pod: Obj) -> web.StreamResponse:
-        protocol = choose_protocol(request, (forwarding.SPDY, forwarding.V4, ""))
+        protocol = choose_protocol(request, self._ports)
         ports = [] if protocol == forwarding.SPDY else forwarding.ports_of(request)
         websocket = await open_websocket(request, protocol)
         if protocol == forwarding.SPDY:

@@ -68,7 +68,7 @@ if (bar && form) {
   });
   document.addEventListener("keydown", (event) => {
     const { target, code, shiftKey, ctrlKey, metaKey, altKey } = event;
-    if (!target.matches("tbody > tr") || !["Space", "KeyX"].includes(code) || ctrlKey || metaKey || altKey) return;
+    if (!target.matches("tbody > tr") || code !== "KeyX" || ctrlKey || metaKey || altKey) return;
     event.preventDefault();
     if (box(target)) tick(target, !box(target).checked, shiftKey);
   });

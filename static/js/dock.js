@@ -34,6 +34,7 @@ function addresses(given) {
   const url = new URL(given, location);
   url.hash = "";
   url.searchParams.delete("frame");
+  url.searchParams.delete("list");
   const page = url.pathname + url.search;
   url.searchParams.set("frame", "dock");
   return { page, slim: url.pathname + url.search, ours: url.origin === location.origin };

@@ -2,10 +2,10 @@
 // window. The server numbers the versions, and rejects a text that is older than the stored one.
 
 const form = document.querySelector("form[data-draft-url]");
-const state = form.querySelector("[data-draft-state]");
+const state = form?.querySelector("[data-draft-state]");
 // Milliseconds without a keystroke before saving.
 const QUIET = 1500;
-let kept = new FormData(form).get("text");
+let kept = form && new FormData(form).get("text");
 let timer;
 let asking = Promise.resolve();
 
@@ -30,8 +30,10 @@ async function keep() {
 
 // Save sequentially, because each request names the version that it replaces.
 const soon = () => (asking = asking.then(keep));
-form.addEventListener("input", () => {
-  clearTimeout(timer);
-  timer = setTimeout(soon, QUIET);
-});
-document.addEventListener("visibilitychange", () => document.hidden && soon());
+if (form) {
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(soon, QUIET);
+  });
+  document.addEventListener("visibilitychange", () => document.hidden && soon());
+}

@@ -21,7 +21,7 @@ function add(text) {
   const area = editor.querySelector("textarea");
   const before = area.value.trim() ? `${area.value.replace(/\n*$/, "\n")}---\n` : "";
   const whole = before + text;
-  if (whole.length > most) return false;
+  if (new Blob([whole]).size > most) return false;
   if (editor.setText) editor.setText(whole);
   else area.value = whole;
   return true;
@@ -30,11 +30,10 @@ function add(text) {
 async function take(files) {
   const told = [];
   for (const file of files) {
-    // A UTF-8 character has at most four bytes, so longer files needn't be read.
-    const text = file.size > 4 * most ? "" : await textOf(file);
+    const text = file.size > most ? "" : await textOf(file);
     let found = "added";
     if (text === null) found = "unreadable";
-    else if (file.size > 4 * most || !add(text)) found = "large";
+    else if (file.size > most || !add(text)) found = "large";
     told.push(state.dataset[found].replace("{name}", file.name));
   }
   state.textContent = told.join(" ");

@@ -1,6 +1,6 @@
 // Keyboard shortcuts. Letters are identified by their physical key. Ignored while the user types.
 
-const { $, copy, pause, update } = window.quarterdeck;
+const { $, copy, pause, update, peek, peeked, follow, unpeek } = window.quarterdeck;
 const current = () => document.activeElement?.closest("tbody > tr");
 const search = () => {
   $("q")?.focus();
@@ -12,10 +12,11 @@ const up = () => document.querySelector("[data-up]")?.click();
 
 function step(by) {
   const rows = [...document.querySelectorAll("#results tbody > tr")];
-  const at = rows.indexOf(current());
+  const at = rows.indexOf(current() ?? peeked());
   const next = rows[at < 0 ? (by > 0 ? 0 : rows.length - 1) : at + by];
   next?.focus();
   next?.scrollIntoView({ block: "nearest" });
+  follow(next);
 }
 
 /** The actions of the focused row, or those of the page. */
@@ -69,6 +70,8 @@ document.addEventListener("keydown", (event) => {
   // An input that was just hidden keeps the focus for a moment.
   const typing = target.closest("input, textarea, select, [contenteditable], dialog") && target.checkVisibility();
   if (key === "Escape" && !document.querySelector(":popover-open, dialog[open]")) {
+    const row = typing ? null : unpeek();
+    if (row) return row.focus();
     target.blur();
     if (!typing) up();
   }
@@ -81,7 +84,17 @@ document.addEventListener("keydown", (event) => {
     return void go(code);
   }
   const action = SIGNS[key] ?? CODES[(event.shiftKey ? "Shift+" : "") + code];
+  // The browser handles Space on buttons and links.
+  if (key === " " && !event.shiftKey && target.matches("#results tbody > tr")) {
+    event.preventDefault();
+    return void (peek(target) || enter());
+  }
   if (!action) return;
   event.preventDefault();
   action(event);
+});
+
+document.addEventListener("click", ({ target }) => {
+  const { step: by } = target.closest("[data-step]")?.dataset ?? {};
+  if (by) step(Number(by));
 });

@@ -4,7 +4,7 @@
 // rows), `refresh` (fetch the list again), `gone` (deleted rows), `error`. While the list is held, only
 // existing rows change; additions, removals and moves wait behind the updates button.
 
-const { $, word, announce, toast, reread, tick, freeze } = window.quarterdeck;
+const { $, word, announce, toast, reread, tick, freeze, widen } = window.quarterdeck;
 const { MORPH, table, rows, deleted, coming, apply, arrange, keep, markGone, note, settle } = window.quarterdeck;
 const root = document.documentElement;
 const phone = matchMedia("(max-width: 47.99rem)");
@@ -84,7 +84,7 @@ async function refresh(force = false) {
 }
 
 async function load(force) {
-  const { url } = followed()?.dataset ?? {};
+  const { url, again = url } = followed()?.dataset ?? {};
   if (!url) return;
   const { page: whole, draw } = window.quarterdeck;
   if (whole) {
@@ -92,7 +92,7 @@ async function load(force) {
     mirror();
     return subscribe();
   }
-  const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null);
+  const response = await fetch(again, { headers: { "HX-Request": "true" } }).catch(() => null);
   const text = await response?.text().catch(() => null);
   if (text == null || response.status >= 500) return void setTimeout(refresh, 2000);
   if (response.redirected || response.status === 401 || response.status === 403) return reread();
@@ -116,12 +116,14 @@ const heads = (part) => [...part.querySelectorAll("th[scope=col]")].map(({ datas
 
 function replace(fresh) {
   const before = new Map(rows().map((row) => [row.id, row.dataset.status]));
+  const columns = heads($("results"));
   Idiomorph.morph($("results"), fresh, MORPH);
   htmx.process($("results"));
   note(rows().filter((row) => before.get(row.id) !== row.dataset.status));
   deleted.clear();
   wait(null);
-  if (!("frozen" in table().dataset)) freeze();
+  if (columns !== heads($("results")) || !("frozen" in table().dataset)) freeze();
+  else widen(rows());
 }
 
 function merge(fresh) {
@@ -199,7 +201,7 @@ function mirror() {
   if (document.body.dataset.live !== shown) announce(word(shown));
   document.body.dataset.live = shown;
   const banner = $("banner");
-  banner.hidden = shown !== "stale";
+  if (banner.hidden !== (shown !== "stale")) banner.hidden = shown !== "stale";
   if (since) banner.querySelector("time").dateTime = since;
   banner.querySelector(".problem").textContent = problem;
   tick();

@@ -9,8 +9,9 @@ const tools = document.querySelector("[data-log-tools]");
 const state = tools.querySelector("[data-log-state]");
 const pause = tools.querySelector("[data-log-pause]");
 const toEnd = tools.querySelector("[data-log-end]");
-// Messages of the static page that the followed log replaces.
+// Lines and messages of the static page that the followed log replaces, as soon as it has lines.
 const stills = document.querySelectorAll("[data-log-still]");
+const stillLines = document.querySelector("[data-log-lines]");
 // Download links, hidden until lines exist.
 const laters = document.querySelectorAll("[data-log-later]");
 const number = (n) => n.toLocaleString(document.documentElement.lang);
@@ -61,13 +62,21 @@ function row(line, place) {
     source.textContent = line.source;
     item.append(source);
   }
-  item.append(written(line.text));
   if (line.cut) {
     const cut = document.createElement("span");
     cut.className = "log-cut";
     cut.textContent = word("log-bytes", { n: number(line.cut) });
+    if (line.stamp) {
+      const whole = document.createElement("a");
+      whole.className = "link";
+      whole.textContent = word("log-whole");
+      whole.href = `${box.dataset.logLink}&format=text&line=${encodeURIComponent(line.stamp)}`;
+      whole.download = "";
+      cut.append(" ", whole);
+    }
     item.append(cut);
   }
+  item.append(written(line.text, line.hits));
   return item;
 }
 
@@ -125,14 +134,18 @@ function hear({ data }) {
     sources = message.sources;
     tries = busy = 0;
     waits = "";
-    if (ring.end === 0) show();
-    return;
+    tools.hidden = false;
+    if (!stillLines) show();
+    return soon();
   }
   const before = ring.end;
-  const found = message.lines.map(([source, stamp, level, text, hit, , cut]) => ({ source: sources[source], stamp, level, text, found: hit, cut }));
+  const found = message.lines.map(([source, stamp, level, text, hit, , cut, hits]) => ({ source: sources[source], stamp, level, text, found: hit, cut, hits }));
   const notes = message.notes ?? [];
   add([...found, ...notes.map(([source, text]) => ({ source: sources[source], text: `── ${text} ──`, note: true }))]);
-  if (found.length > 0) for (const later of laters) later.hidden = false;
+  if (found.length > 0) {
+    show();
+    for (const later of laters) later.hidden = false;
+  }
   for (const { source } of found) ended.delete(source);
   for (const [source, , last] of notes) if (last) ended.add(sources[source]);
   Object.assign(at, message.at);

@@ -162,17 +162,17 @@ export class WrappedView {
   }
 }
 
-/** Render the text of a line with its colors. */
-export function written(text) {
+/** Render the text of a line with its colors and the matches of the search. */
+export function written(text, hits) {
   const part = document.createElement("span");
   part.className = "log-text";
-  for (const [names, piece] of runs(text)) {
-    if (!names) {
+  for (const [names, piece, hit] of runs(text, hits)) {
+    if (!names && !hit) {
       part.append(piece);
       continue;
     }
-    const run = document.createElement("span");
-    run.className = names;
+    const run = document.createElement(hit ? "mark" : "span");
+    if (names) run.className = names;
     run.textContent = piece;
     part.append(run);
   }

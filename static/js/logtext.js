@@ -1,6 +1,6 @@
 // Converts terminal output to text that is safe to display, like `console/logs/ansi.py`. SGR sequences
-// become CSS classes of a fixed set. All other escape sequences are removed with their content. Other
-// invisible characters are shown as code points.
+// become CSS classes of a fixed set. All other escape sequences are removed with their content. A carriage
+// return starts the line anew. Other invisible characters are shown as code points.
 
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 const RGB = [[0, 0, 0], [205, 49, 49], [13, 188, 121], [229, 229, 16], [36, 114, 200], [188, 63, 188], [17, 168, 205], [229, 229, 229]];
@@ -16,26 +16,54 @@ const OTHER = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 const UNSEEN = /[\p{C}\p{Z}]/u;
 const UNSEEN_ALL = /[\p{C}\p{Z}]/gu;
 
-/** Remove escape sequences and control characters. */
-export const plain = (text) => text.replace(ESCAPE, "").replace(OTHER, "");
-
-/** Split a line into pieces of uniform style: [classes, text]. */
-export function runs(text) {
-  if (!/[\x1b\x9b]/.test(text)) return shown("", plain(text));
-  const found = [];
+/**
+ * Split a line into pieces of uniform style: [classes, text, whether it matches the search]. `hits`: start and
+ * end of the matches in the displayed text.
+ */
+export function runs(text, hits = []) {
+  let found = [];
   const state = { weights: new Set(), ink: "", ground: "" };
   let at = 0;
+  let anew = false;
+  const add = (part) => {
+    part.split("\r").forEach((piece, number) => {
+      anew ||= number > 0;
+      const shown = piece.replace(OTHER, "");
+      if (!shown) return;
+      if (anew) found = [];
+      anew = false;
+      found.push([classes(state), shown]);
+    });
+  };
   for (const match of text.matchAll(ESCAPE)) {
-    found.push(...shown(classes(state), plain(text.slice(at, match.index))));
+    add(text.slice(at, match.index));
     at = match.index + match[0].length;
     if (match[2] === "m") change(state, match[1]);
   }
-  found.push(...shown(classes(state), plain(text.slice(at))));
-  return found;
+  add(text.slice(at));
+  return marked(found, hits);
 }
 
-function shown(names, text) {
-  return text ? [[names, visible(text)]] : [];
+/** Split the pieces at the hits. */
+function marked(pieces, hits) {
+  const found = [];
+  let start = 0;
+  for (const [names, text] of pieces) {
+    const end = start + text.length;
+    let at = start;
+    const add = (to, hit) => {
+      if (to <= at) return;
+      found.push([names, visible(text.slice(at - start, to - start)), hit]);
+      at = to;
+    };
+    for (const [first, last] of hits) {
+      add(Math.min(first, end), false);
+      add(Math.min(last, end), true);
+    }
+    add(end, false);
+    start = end;
+  }
+  return found;
 }
 
 function visible(text) {

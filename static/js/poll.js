@@ -11,7 +11,11 @@ const paused = () => document.hidden || root.hasAttribute("data-paused");
 const KEPT = new Set(["open", "aria-pressed"]);
 const MORPH = {
   morphStyle: "outerHTML",
-  callbacks: { beforeAttributeUpdated: (name) => !KEPT.has(name) },
+  callbacks: {
+    beforeAttributeUpdated: (name) => !KEPT.has(name),
+    // Content that was loaded when the element was opened is missing in the server's version.
+    beforeNodeMorphed: (node) => !(node instanceof Element && node.matches("details[data-kept][open]")),
+  },
 };
 
 async function ask(url, headers) {
@@ -53,14 +57,15 @@ async function draw() {
   return true;
 }
 
-if (part.dataset.url) Object.assign(window.quarterdeck, { page: part, draw });
+if (part?.dataset.url) Object.assign(window.quarterdeck, { page: part, draw });
 
 async function poll() {
   if (!paused()) await draw();
-  setTimeout(poll, part.dataset.poll * 1000);
+  // A new version of the part may end the polling.
+  if (part.dataset.poll) setTimeout(poll, part.dataset.poll * 1000);
 }
 
-if (part.dataset.poll) {
+if (part?.dataset.poll) {
   document.addEventListener("visibilitychange", () => document.hidden || draw());
   setTimeout(poll, part.dataset.poll * 1000);
 }

@@ -1,11 +1,13 @@
 // Updates rows and other parts in place by morphing, so that focus, open menus and selected rows are kept.
 // Changed rows are highlighted once; deleted rows are dimmed.
 
-const { $, word, clock, tick } = window.quarterdeck;
+const { $, word, clock, tick, widen } = window.quarterdeck;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
+/** Milliseconds to highlight a row. */
+const LIT = 1600;
 
 // Attributes that belong to the user or to scripts; the server's version must not overwrite them.
-const KEPT = new Set(["checked", "open", "style", "aria-pressed", "data-changed", "data-frozen", "data-fit"]);
+const KEPT = new Set(["checked", "open", "style", "aria-pressed", "data-changed", "data-peeked", "data-frozen", "data-fit"]);
 const MORPH = {
   morphStyle: "outerHTML",
   ignoreActiveValue: true,
@@ -19,6 +21,8 @@ const deleted = new Set();
 /** Received rows that aren't in the list yet, by key. */
 const coming = new Map();
 let changed = [];
+/** Rows with new content since their columns were measured. */
+let touched = [];
 
 htmx.defineExtension("morph", {
   isInlineSwap: (style) => style === "morph",
@@ -29,6 +33,7 @@ htmx.defineExtension("morph", {
     if (xhr) return text;
     const frame = document.createElement("template");
     frame.innerHTML = text;
+    keepList(frame.content);
     for (const element of [...frame.content.children].filter(({ id }) => !$(id))) {
       if (element.dataset.key) coming.set(element.dataset.key, element);
       element.remove();
@@ -37,11 +42,24 @@ htmx.defineExtension("morph", {
   },
 });
 
+/** Add the list that the user came from to the actions above an object. Messages are the same for all users. */
+function keepList(content) {
+  const { list } = $("detail")?.dataset ?? {};
+  if (list === undefined) return;
+  for (const link of content.querySelectorAll(".acts :is(a, button[formaction])")) {
+    const name = link.matches("a") ? "href" : "formaction";
+    const url = new URL(link.getAttribute(name), location);
+    url.searchParams.set("list", list);
+    link.setAttribute(name, url.pathname + url.search + url.hash);
+  }
+}
+
 function apply(old, fresh) {
   if (fresh.dataset.v && old.dataset.v === fresh.dataset.v && !("gone" in old.dataset)) return;
   if (old.dataset.status !== fresh.dataset.status) changed.push(old);
   deleted.delete(fresh.dataset.key);
   Idiomorph.morph(old, fresh, MORPH);
+  touched.push(old);
   if (old.tagName !== "TR") htmx.process(old);
 }
 
@@ -64,7 +82,10 @@ function arrange(order) {
   const body = table().tBodies[0];
   let next = body.rows[0] ?? null;
   for (const row of all) {
-    if (!row.isConnected) changed.push(row);
+    if (!row.isConnected) {
+      changed.push(row);
+      touched.push(row);
+    }
     if (row === next) next = next.nextElementSibling;
     else body.insertBefore(row, next);
   }
@@ -78,7 +99,7 @@ function keep(order) {
 }
 
 /** URL parameters with which the tally equals the menu's counts; all others narrow the list. */
-const WHOLE = new Set(["namespace", "status", "sort", "page", "limit", "columns"]);
+const WHOLE = new Set(["namespace", "status", "sort", "page", "limit", "columns", "peek"]);
 
 /**
  * Update the counts of objects and problems on the tab and navigation entry of the open list. The server
@@ -112,14 +133,13 @@ function recount() {
 function settle() {
   const lit = changed.length <= Math.max(1, rows().length / 5) ? changed.slice(0, 10) : [];
   lit.forEach((row) => row.setAttribute("data-changed", ""));
-  changed = [];
+  if (lit.length && !calm.matches) setTimeout(() => lit.forEach((row) => row.removeAttribute("data-changed")), LIT);
+  widen(touched);
+  [changed, touched] = [[], []];
   recount();
   tick();
 }
 
-document.addEventListener("animationend", ({ target, animationName }) => {
-  if (animationName === "changed") target.parentElement.removeAttribute("data-changed");
-});
 for (const input of ["pointerdown", "keydown"]) {
   document.addEventListener(input, () => {
     if (calm.matches) rows().forEach((row) => row.removeAttribute("data-changed"));

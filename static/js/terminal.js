@@ -222,7 +222,7 @@ function open() {
   opened.binaryType = "arraybuffer";
   opened.addEventListener("open", () => {
     const lang = document.documentElement.lang;
-    opened.send(JSON.stringify({ begin: lang, size: screen.size, ...(id ? { id, at: came } : {}) }));
+    opened.send(JSON.stringify({ begin: lang, size: screen.size, page: box.dataset.page, ...(id ? { id, at: came } : {}) }));
   });
   opened.addEventListener("message", hear);
   opened.addEventListener("close", () => {

@@ -32,7 +32,6 @@ from console.kube.identity import Identity
 from console.kube.informer import Informer
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.accounts.conftest import HASH, Browser, _site, browser, clock
-from tests.informers import preloaded
 from tests.rbac.fakes import FakeConsole
 from tests.rbac.objects import (
     Manifest,
@@ -49,7 +48,8 @@ from tests.rbac.objects import (
     workspace_binding,
     workspace_role,
 )
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.staticruntime import StaticRuntime
 
 __all__ = ["Browser", "_site", "browser", "clock"]
 

@@ -2,12 +2,16 @@
 permissions that the manager doesn't hold.
 """
 
+import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from console.audit.models import AuditRecord
 from console.audit.trail import record
@@ -18,28 +22,34 @@ from console.kube.gvr import (
     GLOBAL_ROLES,
     GROUP_BINDINGS,
     GROUPS,
+    NAMESPACES,
     ROLE_BINDINGS,
     ROLES,
     USERS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
 )
 from console.kube.informer import Freshness
 from console.ui.core.clusters import clusters
 from rbac.process_clusters import create_cluster
 from tests.access.conftest import IAM, READ, Browser
-from tests.access.test_new_users import NEW, bindings_of, made, offered
-from tests.access.test_rights import group, group_binding
-from tests.access.test_roles import signed_in, text_of
+from tests.access.console import signed_in, text_of
+from tests.access.groups import group, group_binding
+from tests.access.new_users import NEW, bindings_of, create_user, offered
 from tests.accounts.conftest import HASH
-from tests.informers import bring, preloaded, set_stale, take_away
 from tests.rbac.objects import (
     binding,
     global_role,
     native_binding,
     native_role,
+    project,
     rule,
     user,
+    workspace_binding,
+    workspace_role,
 )
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring, preloaded, set_stale, take_away
+from tests.support.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -86,8 +96,8 @@ async def test_the_console_changes_a_user_on_behalf_of_the_manager_and_audits_th
     answer = await act(dan, what)
     assert answer.status_code == 302, text_of(answer)
     assert writes(runtime) and runtime.notes == []  # type: ignore[attr-defined]
-    row = await AuditRecord.objects.select_related("outcome").aget(resource="users", verb="patch")
-    assert (row.actor, row.as_user, row.name, row.outcome.code) == ("dan", "dan", "erin", 200)
+    row = await AuditRecord.objects.aget(resource="users", verb="patch")
+    assert (row.actor, row.as_user, row.name, row.code) == ("dan", "dan", "erin", 200)
 
 
 async def test_a_manager_enables_a_disabled_user(runtime: StaticRuntime) -> None:
@@ -102,8 +112,6 @@ def _more(runtime: StaticRuntime, how: str) -> str:
     match how:
         case "platform":
             return "admin"
-        case "workspace":
-            return "bob"
         case "kubernetes":
             runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("e", "reader", "User erin"))
         case "department":
@@ -114,14 +122,25 @@ def _more(runtime: StaticRuntime, how: str) -> str:
             # Disabled users have no projected bindings. Their other bindings remain.
             runtime.console.put(USERS, user("erin", state="Disabled", password=HASH))
             runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("e", "reader", "User erin"))
+        case "system namespace":
+            there = native_binding("e", "reader", "User erin", namespace="kube-system")
+            runtime.console.put(ROLE_BINDINGS, there)
+        case "other namespace":
+            runtime.console.put(NAMESPACES, project("plain"))
+            there = native_binding("e", "reader", "User erin", namespace="plain")
+            runtime.console.put(ROLE_BINDINGS, there)
+        case "system workspace":
+            rights = rule("*", "*", "*")
+            runtime.console.put(WORKSPACE_ROLES, workspace_role("s", "system-workspace", rights))
+            bound = workspace_binding("s", "system-workspace", "s", "User erin")
+            runtime.console.put(WORKSPACE_ROLE_BINDINGS, bound)
+        case "workspace role in the cluster":
+            role = "quarterdeck:workspacerole:shop-admin"
+            runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("e", role, "User erin"))
     return "erin"
 
 
-@pytest.mark.parametrize("how", ["platform", "workspace", "kubernetes", "department", "disabled"])
-async def test_a_manager_cannot_change_a_user_who_holds_more_permissions(
-    runtime: StaticRuntime, how: str
-) -> None:
-    name = _more(runtime, how)
+async def assert_protected(runtime: StaticRuntime, name: str) -> None:
     dan = await signed_in("dan")
     before = len(writes(runtime))
     for what in (*ACTIONS, "enable", "unlock", "reset-second-factor"):
@@ -131,6 +150,104 @@ async def test_a_manager_cannot_change_a_user_who_holds_more_permissions(
     assert len(writes(runtime)) == before
     text = text_of(await dan.get(f"{PAGE}/{name}"))
     assert "has permissions that you don" in text and "Reset password" not in text
+
+
+OUTSIDE_WORKSPACES = [
+    "platform",
+    "kubernetes",
+    "department",
+    "disabled",
+    "system namespace",
+    "other namespace",
+    "system workspace",
+    "workspace role in the cluster",
+]
+
+
+@pytest.mark.parametrize("how", OUTSIDE_WORKSPACES)
+async def test_a_manager_cannot_change_a_user_who_holds_more_permissions(
+    runtime: StaticRuntime, how: str
+) -> None:
+    await assert_protected(runtime, _more(runtime, how))
+
+
+def _member(runtime: StaticRuntime) -> None:
+    """Make erin an administrator of a workspace and its project, as KubeSphere's controllers and the
+    console's controllers do.
+    """
+    role = "quarterdeck:workspacerole:shop-admin"
+    views = rule("get", "workspaces", "tenant.kubesphere.io")
+    operator = native_binding("op", "reader", "User erin", namespace="web")
+    for gvr, item in (
+        (WORKSPACE_ROLE_BINDINGS, workspace_binding("erin", "shop", "shop-admin", "User erin")),
+        (ROLE_BINDINGS, native_binding(role, role, "User erin", namespace="web")),
+        (ROLE_BINDINGS, operator),
+        (CLUSTER_ROLES, native_role(f"{role}:workspace", views)),
+        (CLUSTER_ROLE_BINDINGS, native_binding(role, f"{role}:workspace", "User erin")),
+    ):
+        runtime.console.put(gvr, item)
+
+
+@pytest.mark.parametrize("what", ACTIONS)
+async def test_roles_in_workspaces_do_not_protect_a_user_from_managers(
+    runtime: StaticRuntime, what: str
+) -> None:
+    _member(runtime)
+    dan = await signed_in("dan")
+    assert "Reset password" in text_of(await dan.get(f"{PAGE}/erin"))
+    answer = await act(dan, what)
+    assert answer.status_code == 302, text_of(answer)
+
+
+async def test_roles_in_workspaces_protect_a_user_in_strict_mode(
+    runtime: StaticRuntime, settings: Settings
+) -> None:
+    settings.USERS_MANAGER = "strict"
+    _member(runtime)
+    await assert_protected(runtime, "erin")
+
+
+async def test_roles_in_projects_count_while_the_namespaces_are_stale(
+    runtime: StaticRuntime,
+) -> None:
+    _member(runtime)
+    dan = await signed_in("dan")
+    set_stale(runtime.informer(NAMESPACES), datetime.now(UTC))
+    assert (await act(dan, "end-sessions")).status_code == 403
+
+
+async def test_a_new_user_cannot_have_the_name_of_a_former_member(runtime: StaticRuntime) -> None:
+    bound = workspace_binding("dora", "shop", "shop-admin", "User dora")
+    runtime.console.put(WORKSPACE_ROLE_BINDINGS, bound)
+    answer = await create_user(runtime, await signed_in("dan"), role="")
+    assert answer.status_code == 400 and "has permissions that you don" in text_of(answer)
+    assert "dora" not in runtime.console.of(USERS)
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("word", ["Strict"])
+def test_the_process_refuses_unknown_modes(word: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import console.settings"],
+        env={**os.environ, "USERS_MANAGER": word},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1 and "USERS_MANAGER must be platform or strict" in done.stderr
+
+
+@pytest.mark.parametrize("role", ["anonymous", "authenticated", "pre-registration"])
+async def test_roles_that_are_not_for_users_are_neither_offered_nor_accepted(
+    runtime: StaticRuntime, role: str
+) -> None:
+    runtime.console.put(GLOBAL_ROLES, global_role(role))
+    for name in ("dan", "admin"):
+        browser = await signed_in(name)
+        assert role not in offered(text_of(await browser.get(NEW)))
+        assert (await create_user(runtime, browser, role=role)).status_code == 400
+    assert "dora" not in runtime.console.of(USERS)
 
 
 @pytest.mark.parametrize("there", [True, False], ids=["with the role", "without the role"])
@@ -228,7 +345,7 @@ async def test_a_manager_creates_users_with_roles_within_the_own_permissions(
     dan = await signed_in("dan")
     assert NEW in text_of(await dan.get(LIST))
     assert offered(text_of(await dan.get(NEW))).keys() == {"", "platform-regular", "users-manager"}
-    answer = await made(runtime, dan, role="platform-regular")
+    answer = await create_user(runtime, dan, role="platform-regular")
     assert answer.status_code == 302, text_of(answer)
     assert "dora" in runtime.console.of(USERS)
     said = text_of(await dan.get(answer["Location"]))
@@ -242,14 +359,14 @@ async def test_a_manager_creates_users_with_roles_within_the_own_permissions(
 async def test_a_manager_cannot_create_users_with_other_roles(
     runtime: StaticRuntime, role: str
 ) -> None:
-    assert (await made(runtime, await signed_in("dan"), role=role)).status_code == 400
+    assert (await create_user(runtime, await signed_in("dan"), role=role)).status_code == 400
     assert "dora" not in runtime.console.of(USERS)
 
 
 async def test_a_user_name_with_existing_bindings_is_refused(runtime: StaticRuntime) -> None:
     """The bindings can belong to a certificate's user or to a deleted user."""
     runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("e", "reader", "User dora"))
-    answer = await made(runtime, await signed_in("dan"), role="")
+    answer = await create_user(runtime, await signed_in("dan"), role="")
     assert answer.status_code == 400 and "has permissions that you don" in text_of(answer)
     assert "dora" not in runtime.console.of(USERS)
 

@@ -1,6 +1,5 @@
 """The form that creates a user also assigns a platform role that the creator may grant."""
 
-import re
 from typing import Any
 
 import pytest
@@ -8,29 +7,12 @@ import pytest
 from console.kube.errors import Forbidden
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GLOBAL_ROLE_BINDINGS, USERS
 from tests.access.conftest import IAM, READ, Browser
-from tests.access.test_roles import signed_in, text_of
+from tests.access.console import signed_in, text_of
+from tests.access.new_users import NEW, bindings_of, create_user, offered
 from tests.rbac.objects import native_binding, native_role, rule
-from tests.staticruntime import StaticRuntime
+from tests.support.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-NEW = "/access/accounts/new"
-FIELDS = {"name": "dora", "email": "dora@example.com", "password": "Quarterdeck-7"}
-
-
-def offered(html: str) -> dict[str, bool]:
-    """Return the role options of the form, mapped to True if selected."""
-    found = re.findall(r'<option value="([^"]*)"( selected)?', html.partition('name="role"')[2])
-    return {name: bool(chosen) for name, chosen in found}
-
-
-def bindings_of(runtime: StaticRuntime, name: str) -> list[str]:
-    found = runtime.console.of(GLOBAL_ROLE_BINDINGS).values()
-    return [
-        one["roleRef"]["name"]
-        for one in found
-        if [subject["name"] for subject in one["subjects"]] == [name]
-    ]
 
 
 async def hires(runtime: StaticRuntime) -> Browser:
@@ -43,15 +25,11 @@ async def hires(runtime: StaticRuntime) -> Browser:
     return await signed_in("carol")
 
 
-async def made(runtime: StaticRuntime, browser: Browser, **fields: Any) -> Any:
-    return await browser.post(NEW, {**FIELDS, **fields})
-
-
 async def test_the_default_role_is_preselected_and_granted(runtime: StaticRuntime) -> None:
     admin = await signed_in("admin")
     roles = offered(text_of(await admin.get(NEW)))
     assert roles == {"": False, "keeper": False, "platform-admin": False, "platform-regular": True}
-    answer = await made(runtime, admin, role="platform-regular")
+    answer = await create_user(runtime, admin, role="platform-regular")
     assert (answer.status_code, answer["Location"]) == (302, "/access/accounts/users/dora")
     assert "dora" in runtime.console.of(USERS)
     assert bindings_of(runtime, "dora") == ["platform-regular"]
@@ -60,7 +38,7 @@ async def test_the_default_role_is_preselected_and_granted(runtime: StaticRuntim
 
 
 async def test_a_user_can_be_created_without_a_role(runtime: StaticRuntime) -> None:
-    answer = await made(runtime, await signed_in("admin"), role="")
+    answer = await create_user(runtime, await signed_in("admin"), role="")
     assert answer.status_code == 302 and "dora" in runtime.console.of(USERS)
     assert bindings_of(runtime, "dora") == []
 
@@ -69,7 +47,7 @@ async def test_a_user_can_be_created_without_a_role(runtime: StaticRuntime) -> N
 async def test_a_role_that_is_not_offered_creates_no_user(
     runtime: StaticRuntime, role: str
 ) -> None:
-    answer = await made(runtime, await signed_in("admin"), role=role)
+    answer = await create_user(runtime, await signed_in("admin"), role=role)
     assert answer.status_code == 400
     assert "This option is no longer available. Choose another option." in text_of(answer)
     assert "dora" not in runtime.console.of(USERS)
@@ -78,9 +56,9 @@ async def test_a_role_that_is_not_offered_creates_no_user(
 async def test_only_roles_within_the_own_permissions_can_be_granted(runtime: StaticRuntime) -> None:
     carol = await hires(runtime)
     assert offered(text_of(await carol.get(NEW))).keys() == {"", "keeper", "platform-regular"}
-    assert (await made(runtime, carol, role="platform-admin")).status_code == 400
+    assert (await create_user(runtime, carol, role="platform-admin")).status_code == 400
     assert "dora" not in runtime.console.of(USERS)
-    assert (await made(runtime, carol, role="keeper")).status_code == 302
+    assert (await create_user(runtime, carol, role="keeper")).status_code == 302
     assert bindings_of(runtime, "dora") == ["keeper"]
 
 
@@ -91,7 +69,7 @@ async def test_the_role_field_is_hidden_without_permission_to_grant_roles(
     runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("makes", "makes", "User bob"))
     bob = await signed_in("bob")
     assert 'name="role"' not in text_of(await bob.get(NEW))
-    assert (await made(runtime, bob, role="platform-admin")).status_code == 302
+    assert (await create_user(runtime, bob, role="platform-admin")).status_code == 302
     assert bindings_of(runtime, "dora") == []
 
 
@@ -106,7 +84,7 @@ async def test_a_refused_role_binding_keeps_the_user_and_is_reported(
         return await create(gvr, *arguments, **options)
 
     monkeypatch.setattr(runtime.console, "create", refused)
-    answer = await made(runtime, admin, role="keeper")
+    answer = await create_user(runtime, admin, role="keeper")
     text = text_of(await admin.get(answer["Location"]))
     assert "Created user dora, but without the role keeper." in text
     assert "an admission policy says no" in text

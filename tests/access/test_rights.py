@@ -2,12 +2,10 @@
 requests.
 """
 
-from typing import Any
-
 import pytest
 from django.template.loader import render_to_string
 
-from access.rights.views import AssignedRoleRow
+from access.rights.rows import AssignedRoleRow
 from console.kube.errors import Forbidden
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -21,32 +19,15 @@ from console.kube.gvr import (
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from rbac.memberships import groups_of
-from tests.access.test_roles import signed_in, text_of
-from tests.informers import take_away
+from tests.access.console import signed_in, text_of
+from tests.access.groups import group, group_binding
 from tests.rbac.objects import native_binding, native_role, rule, user
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import take_away
+from tests.support.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 ASK = "verb=delete&resource=pods&namespace=web"
-
-
-def group(name: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "iam.kubesphere.io/v1alpha2",
-        "kind": "Group",
-        "metadata": {"name": name, "uid": f"uid-{name}", "resourceVersion": "1"},
-    }
-
-
-def group_binding(name: str, of: str, *users: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "iam.kubesphere.io/v1alpha2",
-        "kind": "GroupBinding",
-        "metadata": {"name": name, "uid": f"uid-{name}", "resourceVersion": "1"},
-        "groupRef": {"apiGroup": "iam.kubesphere.io", "kind": "Group", "name": of},
-        "users": list(users),
-    }
 
 
 @pytest.mark.parametrize(

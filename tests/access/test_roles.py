@@ -26,6 +26,7 @@ from console.kube.identity import Identity
 from console.ui.core.clusters import clusters
 from console.ui.navigation.page_routes import PageRoute, resolve_page
 from tests.access.conftest import IAM, READ, Browser
+from tests.access.console import signed_in, text_of, writes
 from tests.rbac.fakes import without_version
 from tests.rbac.objects import (
     GROUP,
@@ -35,7 +36,7 @@ from tests.rbac.objects import (
     workspace_binding,
     workspace_role,
 )
-from tests.staticruntime import StaticRuntime
+from tests.support.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -46,23 +47,9 @@ DELETE_OWN = f"{SHOP_ROLES}/shop-own/actions/delete"
 VIEW, MANAGE = "role-template-view-projects", "role-template-manage-projects"
 
 
-async def signed_in(name: str) -> Browser:
-    found = Browser()
-    await found.login(name)
-    return found
-
-
-def text_of(answer: Any) -> str:
-    return str(answer.content.decode())
-
-
 def stored(runtime: StaticRuntime, gvr: Any, name: str) -> dict[str, Any]:
     found: dict[str, Any] = deepcopy(runtime.console.of(gvr)[name])
     return found
-
-
-def writes(runtime: StaticRuntime) -> list[Any]:
-    return [call for call in runtime.console.calls if call[1] != "loginrecords"]
 
 
 # Visibility.
@@ -592,6 +579,14 @@ async def test_the_last_platform_administrator_cannot_be_revoked(runtime: Static
 # Changes, deletion and undo.
 
 
+async def undo(browser: Browser, **headers: str) -> Any:
+    """Confirm the review of the change that undoes the last change."""
+    review = await browser.get("/access/roles/undo")
+    seen = re.search(r'name="seen" value="([^"]*)"', text_of(review))
+    sent = {"seen": seen[1]} if seen else {}
+    return await browser.post("/access/roles/undo", sent, **headers)
+
+
 @pytest.fixture
 def own(runtime: StaticRuntime) -> dict[str, Any]:
     made = workspace_role("shop-own", "shop", rule("get", "pods"), annotations={"keep": "me"})
@@ -765,10 +760,8 @@ async def test_deleting_a_role_requires_permission_and_is_audited(
     answer = await alice.post(DELETE_OWN, uid, Accept="application/json")
     assert (answer.status_code, answer.json()["status"]) == (200, "Success")
     assert "shop-own" not in runtime.console.of(WORKSPACE_ROLES)
-    rows = AuditRecord.objects.filter(verb="delete").order_by("time").select_related("outcome")
-    found = [
-        (one.actor, one.as_user, one.resource, one.name, one.outcome.code) async for one in rows
-    ]
+    rows = AuditRecord.objects.filter(verb="delete").order_by("time")
+    found = [(one.actor, one.as_user, one.resource, one.name, one.code) async for one in rows]
     alike = ("alice", "alice", "workspaceroles", "shop-own")
     assert found == [(*alike, 409), (*alike, 200)]
     # Kubernetes has no permission for roles of a single workspace, so the console deletes the role.
@@ -802,9 +795,14 @@ async def test_deleting_a_role_can_be_undone(runtime: StaticRuntime, own: dict[s
     assert (answer.status_code, answer["Location"]) == (302, "/workspaces/shop/roles")
     assert "shop-own" not in runtime.console.of(WORKSPACE_ROLES)
     assert "deleted role shop-own" in text_of(await alice.get("/workspaces/shop/roles"))
-    assert (await alice.post("/access/roles/undo"))["Location"] == page
+    review = text_of(await alice.get("/access/roles/undo"))
+    assert "Undo change to workspace role shop-own</h1>" in review
+    assert "<ins>  name: shop-own</ins>" in review and 'data-change="-"' not in review
+    # A change that was not reviewed is not made.
+    assert (await alice.post("/access/roles/undo", {"seen": "1"})).status_code == 403
+    assert (await undo(alice))["Location"] == page
     assert stored(runtime, WORKSPACE_ROLES, "shop-own")["rules"] == own["rules"]
-    assert (await alice.post("/access/roles/undo")).status_code == 403
+    assert (await undo(alice)).status_code == 403
 
 
 def give_less(runtime: StaticRuntime) -> None:
@@ -823,7 +821,7 @@ async def test_undo_cannot_restore_a_role_beyond_the_current_permissions(
     runtime.console.put(WORKSPACE_ROLES, {**own, "rules": [rule("*", "*", "*")]})
     assert (await alice.post(DELETE_OWN, {"uid": "uid-shop-own"})).status_code == 302
     give_less(runtime)
-    answer = await alice.post("/access/roles/undo")
+    answer = await undo(alice)
     assert answer.status_code == 403 and "permissions that you don" in text_of(answer)
     assert "shop-own" not in runtime.console.of(WORKSPACE_ROLES)
 
@@ -837,7 +835,7 @@ async def test_undo_cannot_restore_a_binding_beyond_the_current_permissions(
     taken = {"where": "", "binding": "x", "subject": "User charlie"}
     assert (await alice.post(f"{SHOP}/shop-admin/revoke", taken)).status_code == 302
     give_less(runtime)
-    answer = await alice.post("/access/roles/undo")
+    answer = await undo(alice)
     assert answer.status_code == 403 and "permissions that you don" in text_of(answer)
     assert "x" not in runtime.console.of(WORKSPACE_ROLE_BINDINGS)
 
@@ -862,14 +860,16 @@ async def test_an_edit_can_be_undone_until_the_role_changes_again(
     page = f"{SHOP}/shop-own"
     await alice.post(f"{page}/edit", seen(own, template=[VIEW]))
     assert "changed role shop-own" in text_of(await alice.get(page))
-    await alice.post("/access/roles/undo")
+    review = text_of(await alice.get("/access/roles/undo"))
+    assert re.search("<del> +- namespaces</del>", review) and "<ins>" not in review
+    await undo(alice)
     now = stored(runtime, WORKSPACE_ROLES, "shop-own")
     assert without_version(now) == without_version(own)
     await alice.post(f"{page}/edit", seen(now, template=[VIEW]))
     runtime.console.put(
         WORKSPACE_ROLES, {**stored(runtime, WORKSPACE_ROLES, "shop-own"), "rules": []}
     )
-    answer = await alice.post("/access/roles/undo", Accept="application/json")
+    answer = await undo(alice, Accept="application/json")
     assert (answer.status_code, answer.json()["reason"]) == (409, "Conflict")
     assert stored(runtime, WORKSPACE_ROLES, "shop-own")["rules"] == []
 
@@ -881,7 +881,7 @@ async def test_undo_of_a_creation_is_a_conflict_after_another_change(
     assert (await make(alice)).status_code == 302
     changed = {**stored(runtime, WORKSPACE_ROLES, "shop-dev"), "rules": [rule("get", "pods")]}
     runtime.console.put(WORKSPACE_ROLES, changed)
-    answer = await alice.post("/access/roles/undo", Accept="application/json")
+    answer = await undo(alice, Accept="application/json")
     assert (answer.status_code, answer.json()["reason"]) == (409, "Conflict")
     assert stored(runtime, WORKSPACE_ROLES, "shop-dev")["rules"] == changed["rules"]
 
@@ -895,7 +895,7 @@ async def test_undo_keeps_owner_references_and_finalizers(
     before = stored(runtime, WORKSPACE_ROLES, "shop-own")
     alice = await signed_in("alice")
     await alice.post(f"{SHOP}/shop-own/edit", seen(before, template=[VIEW]))
-    await alice.post("/access/roles/undo")
+    await undo(alice)
     now = stored(runtime, WORKSPACE_ROLES, "shop-own")
     assert without_version(now) == without_version(before)
 
@@ -905,7 +905,8 @@ async def test_cross_site_forms_are_refused(runtime: StaticRuntime) -> None:
     for path in (f"{PLATFORM}/keeper/grant", f"{PLATFORM}/keeper/revoke", "/access/roles/undo"):
         answer = await admin.post(path, {}, Sec_Fetch_Site="cross-site")
         assert answer.status_code == 403
-        assert (await admin.get(path)).status_code == 405
+        if not path.endswith("/undo"):
+            assert (await admin.get(path)).status_code == 405
     assert writes(runtime) == []
 
 

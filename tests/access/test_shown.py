@@ -11,9 +11,9 @@ from console.kube.gvr import (
     ROLE_BINDINGS,
 )
 from tests.access.conftest import IAM, Browser
-from tests.access.test_roles import signed_in, text_of, writes
+from tests.access.console import signed_in, text_of, writes
 from tests.rbac.objects import GROUP, Manifest, binding, native_binding, native_role, rule
-from tests.staticruntime import StaticRuntime
+from tests.support.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -3,6 +3,8 @@ changes.
 """
 
 import html
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -24,13 +26,13 @@ from console.kube.gvr import (
 )
 from console.ui.core.clusters import clusters
 from tests.access.conftest import IAM, Browser
-from tests.access.test_roles import signed_in, text_of, writes
+from tests.access.console import signed_in, text_of, writes
 from tests.accounts.conftest import HASH, ORIGIN
-from tests.informers import bring, take_away
 from tests.rbac.fakes import MovableClock, merged
 from tests.rbac.objects import native_binding, native_role, rule, user
-from tests.staticruntime import StaticRuntime
-from tests.views.test_keys import fields_of
+from tests.support.forms import fields_of, page_token
+from tests.support.informers import bring, take_away
+from tests.support.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -136,6 +138,115 @@ async def test_the_user_can_stop_viewing_as_another_user() -> None:
     text = text_of(await admin.get("/access/accounts/users/bob"))
     assert "Viewing as" not in text and "yourself again" in text
     assert (await admin.get("/clusters/host/nodes")).status_code == 200
+
+
+GRANT = f"{SHOP}/shop-viewer/grant"
+
+
+async def checked_form(browser: Browser, path: str = f"{SHOP}/shop-viewer") -> dict[str, str]:
+    """Open a page, and require CSRF tokens from now on. Return the input of a form of the page."""
+    token = page_token(text_of(await browser.get(path)))
+    browser.client.handler.enforce_csrf_checks = True
+    return {"kind": "User", "subject": "charlie", "csrfmiddlewaretoken": token}
+
+
+@contextmanager
+def another_tab(browser: Browser) -> Iterator[Browser]:
+    browser.client.handler.enforce_csrf_checks = False
+    yield browser
+    browser.client.handler.enforce_csrf_checks = True
+
+
+async def test_a_form_of_the_viewed_user_is_refused_after_viewing_was_stopped_elsewhere(
+    runtime: StaticRuntime,
+) -> None:
+    admin = await viewing("alice")
+    await admin.post(ALLOW)
+    form = await checked_form(admin)
+    with another_tab(admin):
+        await admin.post(END)
+    for _ in range(2):
+        answer = await admin.post(GRANT, form)
+        text = html.unescape(text_of(answer))
+        assert answer.status_code == 403 and "No changes were made" in text
+        assert "You opened this page as alice, and now you use the console as admin." in text
+        assert "\ncharlie</textarea>" in text and form["csrfmiddlewaretoken"] not in text
+    assert writes(runtime) == []
+    again = await checked_form(admin)
+    assert (await admin.post(GRANT, again)).status_code == 302
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+async def test_a_form_of_the_administrator_is_refused_after_viewing_was_started_elsewhere(
+    runtime: StaticRuntime, *, allowed: bool
+) -> None:
+    admin = await signed_in("admin")
+    form = await checked_form(admin)
+    with another_tab(admin):
+        await admin.post(BEGIN.format("alice"))
+        if allowed:
+            await admin.post(ALLOW)
+    answer = await admin.post(GRANT, form)
+    text = text_of(answer)
+    assert answer.status_code == 403
+    assert "You opened this page as admin, and now you use the console as alice." in text
+    assert writes(runtime) == []
+    with another_tab(admin):
+        await admin.post(END)
+    assert (await admin.post(GRANT, form)).status_code == 302, "drawn and sent as admin"
+
+
+async def test_requests_of_a_page_of_another_user_are_refused_with_a_status(
+    runtime: StaticRuntime,
+) -> None:
+    admin = await viewing("alice")
+    await admin.post(ALLOW)
+    form = await checked_form(admin)
+    token = form.pop("csrfmiddlewaretoken")
+    with another_tab(admin):
+        await admin.post(END)
+    for headers in ({"HX_Request": "true"}, {"Accept": "application/json"}):
+        answer = await admin.post(GRANT, form, X_CSRFToken=token, **headers)
+        assert answer.status_code == 403
+        assert "You opened this page as alice" in answer.json()["message"]
+    assert writes(runtime) == []
+
+
+@pytest.mark.parametrize("spoil", ["unsigned", "renamed", "cut", "other text"])
+async def test_tokens_that_do_not_name_a_user_are_refused(
+    runtime: StaticRuntime, spoil: str
+) -> None:
+    admin = await signed_in("admin")
+    form = await checked_form(admin)
+    token, name, signature = form["csrfmiddlewaretoken"].split("_")
+    form["csrfmiddlewaretoken"] = {
+        "unsigned": token,
+        "renamed": f"{token}_{b'alice'.hex()}_{signature}",
+        "cut": f"{token}_{name}_{signature[:-1]}",
+        "other text": f"{token}_é_ff_{signature}",
+    }[spoil]
+    answer = await admin.post(GRANT, form)
+    assert answer.status_code == 403 and "Reload the page and try again." in text_of(answer)
+    assert writes(runtime) == []
+
+
+async def test_forms_with_the_same_effect_for_every_user_work_on_a_page_of_another_user() -> None:
+    admin = await viewing("alice")
+    form = await checked_form(admin, "/dashboard")
+    with another_tab(admin):
+        await admin.post(END)
+    for path in ("/settings/theme", END, "/logout"):
+        assert (await admin.post(path, {**form, "theme": "dark"})).status_code == 302, path
+
+
+async def test_passwords_are_not_shown_again(runtime: StaticRuntime) -> None:
+    admin = await signed_in("admin")
+    form = await checked_form(admin, "/access/accounts/new")
+    with another_tab(admin):
+        await admin.post(BEGIN.format("alice"))
+    sent = {**form, "name": "dora", "password": "Not-shown-1"}
+    text = text_of(await admin.post("/access/accounts/new", sent))
+    assert "dora</textarea>" in text and "Not-shown-1" not in text
 
 
 async def test_viewing_expires_and_later_changes_are_refused(
@@ -292,7 +403,12 @@ async def test_websockets_have_the_permissions_of_the_viewed_user(runtime: Stati
     began = session_presence(admin.key, await find_session(admin.key))
     own = await scope_of(admin)
     assert own["access_in"](clusters.host).identity.name == "admin" and await own["session_alive"]()
+    token = page_token(text_of(await admin.get("/dashboard")))
+    assert own["rendered_for"](token) == "admin"
+    assert own["rendered_for"](token[:-1]) is own["rendered_for"]("") is None
     await admin.post(BEGIN.format("bob"))
+    token = page_token(text_of(await admin.get("/dashboard")))
+    assert own["rendered_for"](token) == "bob"
     assert not await own["session_alive"](), "what is open shows the rights of another one"
     assert began is not None and await began.is_valid()
     theirs = session_presence(admin.key, await find_session(admin.key))

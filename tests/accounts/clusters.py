@@ -36,8 +36,8 @@ from rbac.process_clusters import set_host_cluster
 from tests.accounts.conftest import PASSWORD
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
-from tests.depth import fewer
-from tests.staticruntime import StaticRuntime
+from tests.support.depth import fewer
+from tests.support.staticruntime import StaticRuntime
 
 FOLLOWED = (*SOURCES, GLOBAL_ROLE_BINDINGS, NAMESPACES, NODES, PODS, LOGIN_RECORDS)
 CONTROLLERS: tuple[controller.Factory, ...] = (

@@ -8,10 +8,8 @@ import pytest
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from accounts import middleware
 from accounts import time as accounts_time
-from accounts.oauth import endpoint
-from accounts.signin import passwords, views
+from accounts.signin import passwords
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -37,10 +35,10 @@ from console.kube.gvr import (
 )
 from console.kube.informer import Informer
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.informers import preloaded
 from tests.rbac.fakes import FakeConsole, MovableClock
 from tests.rbac.objects import admin_role, admins, binding, user
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.staticruntime import StaticRuntime
 
 PASSWORD = "P@88w0rd"
 #: Types that workspace pages read. They are empty here.
@@ -89,6 +87,7 @@ def _site(settings: Settings) -> None:
     settings.SESSION_COOKIE_NAME = "__Host-quarterdeck"
     settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
     settings.CSRF_COOKIE_NAME = "__Host-quarterdeck-csrf"
+    settings.CSRF_TRUSTED_ORIGINS = [ORIGIN]
     settings.STORAGES = {
         **settings.STORAGES,
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
@@ -99,11 +98,8 @@ def _site(settings: Settings) -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> MovableClock:
     """The clock of sign-in and sessions, starting now, because the database uses its own clock."""
     found = MovableClock()
-    found.time = views._clock.now()
-    for module in (middleware, views):
-        monkeypatch.setattr(module, "_clock", found)
-    for module in (accounts_time, endpoint):
-        monkeypatch.setattr(module, "clock", found)
+    found.time = accounts_time.now()
+    monkeypatch.setattr(accounts_time, "clock", found)
     return found
 
 

@@ -5,8 +5,8 @@ from typing import Any, cast
 
 from console.kube.controller import Factory
 from console.kube.gvr import EVENTS, GVR
-from tests.controllers import Controllers
 from tests.rbac.fakes import FakeConsole, FakeRuntime, Manifest
+from tests.support.controllers import Controllers
 
 WRITES = ("create", "replace", "patch", "apply", "delete")
 #: Maximum number of rounds until nothing changes. More indicate controllers that write against each

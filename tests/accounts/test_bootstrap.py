@@ -142,7 +142,9 @@ def rules(name: str, file: str = "identities.yaml") -> list[Manifest]:
 def test_the_reader_may_only_list_and_watch_without_secrets() -> None:
     for rule in rules("quarterdeck-reader", "reader.yaml"):
         if "nonResourceURLs" in rule:
-            assert rule == {"nonResourceURLs": ["/livez", "/readyz", "/version"], "verbs": ["get"]}
+            discovery = ["/api", "/api/*", "/apis", "/apis/*"]
+            urls = [*discovery, "/livez", "/readyz", "/version"]
+            assert rule == {"nonResourceURLs": urls, "verbs": ["get"]}
             continue
         measured = rule["apiGroups"] == ["metrics.k8s.io"]
         assert rule["verbs"] == (["list"] if measured else ["list", "watch"])
@@ -153,7 +155,11 @@ def test_the_reader_may_only_list_and_watch_without_secrets() -> None:
 
 def test_the_writer_may_only_impersonate() -> None:
     assert rules("quarterdeck-writer") == [
-        {"apiGroups": [""], "resources": ["groups", "users"], "verbs": ["impersonate"]}
+        {
+            "apiGroups": [""],
+            "resources": ["groups", "serviceaccounts", "users"],
+            "verbs": ["impersonate"],
+        }
     ]
 
 
@@ -220,6 +226,12 @@ def test_the_console_role_has_exactly_these_rules() -> None:
         {
             "apiGroups": ["coordination.k8s.io"],
             "resources": ["leases"],
+            "resourceNames": ["ks-controller-manager-leader-election"],
+            "verbs": ["get"],
+        },
+        {
+            "apiGroups": [""],
+            "resources": ["configmaps", "endpoints"],
             "resourceNames": ["ks-controller-manager-leader-election"],
             "verbs": ["get"],
         },

@@ -52,19 +52,19 @@ from devcluster.pki import Authority
 from rbac.memberships import groups_of
 from tests.accounts.conftest import HASH, PASSWORD
 from tests.accounts.crashing import crash_everywhere, settle, state
-from tests.accounts.protection.test_retention import record
-from tests.accounts.test_finalizer import definition
-from tests.controllers import Controllers
-from tests.informers import set_stale, take_away
+from tests.accounts.definitions import definition
+from tests.accounts.login_records import record
 from tests.rbac.fakes import START, FakeRuntime, Manifest
 from tests.rbac.objects import (
-    IAM,
     binding,
     native_binding,
     user,
     workspace,
     workspace_binding,
 )
+from tests.support.controllers import Controllers
+from tests.support.groups import group, members
+from tests.support.informers import set_stale, take_away
 
 GONE = "2026-03-01T12:00:00Z"
 FACTORIES = (
@@ -87,25 +87,6 @@ CUSTOM = (
     WORKSPACES,
 )
 NATIVE = (CERTIFICATE_SIGNING_REQUESTS, CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS)
-
-
-def group(name: str, workspace: str = "acme", parent: str = "", **metadata: Any) -> Manifest:
-    labels = {"kubesphere.io/workspace": workspace} if workspace else {}
-    labels |= {"iam.kubesphere.io/group-parent": parent} if parent else {}
-    meta = {"name": name, "uid": f"uid-{name}", "resourceVersion": "5", "labels": labels}
-    return {"apiVersion": f"{IAM}/v1alpha2", "kind": "Group", "metadata": {**meta, **metadata}}
-
-
-def members(name: str, of: str, *users: str, workspace: str = "acme", **metadata: Any) -> Manifest:
-    labels = {"kubesphere.io/workspace": workspace} if workspace else {}
-    meta = {"name": name, "uid": f"uid-{name}", "resourceVersion": "6", "labels": labels}
-    return {
-        "apiVersion": f"{IAM}/v1alpha2",
-        "kind": "GroupBinding",
-        "metadata": {**meta, **metadata},
-        "groupRef": {"apiGroup": IAM, "kind": "Group", "name": of},
-        "users": list(users),
-    }
 
 
 def world(objects: dict[GVR, list[Manifest]]) -> FakeRuntime:

@@ -22,7 +22,8 @@ from console.kube.gvr import (
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import Runtime
-from tests.accounts.protection.test_retention import record
+from tests.accounts.definitions import definition
+from tests.accounts.login_records import record
 from tests.rbac.fakes import START, FakeRuntime, Manifest
 from tests.rbac.objects import binding, native_binding, user
 
@@ -33,21 +34,6 @@ GONE = "2026-03-01T12:00:00Z"
 def of_alice(item: Manifest) -> Manifest:
     item["metadata"]["labels"] = dict(LABEL)
     return item
-
-
-def definition(gvr: GVR) -> Manifest:
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": gvr.qualified, "uid": gvr.qualified, "resourceVersion": "1"},
-        "spec": {
-            "group": gvr.group,
-            "scope": "Cluster",
-            "names": {"plural": gvr.resource, "kind": gvr.resource.title()},
-            "versions": [{"name": gvr.version, "served": True, "storage": True}],
-        },
-        "status": {"conditions": [{"type": "Established", "status": "True"}]},
-    }
 
 
 def make(**metadata: Any) -> FakeRuntime:

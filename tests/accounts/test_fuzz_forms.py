@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from console.kube.gvr import USERS
 from tests.accounts.conftest import HASH, ORIGIN, Browser
-from tests.depth import number
-from tests.staticruntime import StaticRuntime
+from tests.support.depth import number
+from tests.support.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

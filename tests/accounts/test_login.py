@@ -12,18 +12,18 @@ import bcrypt
 import pytest
 from django.contrib.sessions.models import Session
 from django.db import DatabaseError
-from django.test import AsyncClient
 
 from accounts.signin import passwords
 from console.audit.models import AuditRecord
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from tests.accounts.conftest import DEAR, HASH, PASSWORD, Browser, hashed
-from tests.informers import bring, set_stale
+from tests.accounts.conftest import DEAR, HASH, PASSWORD, Browser, OneHost, hashed
+from tests.accounts.refused_passwords import REFUSED
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring, set_stale
+from tests.support.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,45 +41,6 @@ async def test_name_or_email_with_the_correct_password_signs_in(
     assert cookie["httponly"] and cookie["secure"]
     assert (cookie["samesite"], cookie["path"], cookie["domain"]) == ("Lax", "/", "")
     assert (await browser.get("/login"))["Location"] == "/"
-
-
-LOOK_ALIKES = (
-    "Alice",
-    "ALICE",
-    " alice",
-    "alice ",
-    "alice\n",
-    "al\u0131ce",
-    "\uff41lice",
-    "alice\u200b",
-)
-REFUSED = [
-    ("alice", "wrong"),
-    ("alice", ""),
-    ("alice", PASSWORD + " "),
-    ("alice", HASH),
-    ("nobody", PASSWORD),
-    ("nobody@example.com", PASSWORD),
-    ("", ""),
-    ("", PASSWORD),
-    ("@", PASSWORD),
-    ("disabled", PASSWORD),
-    ("going", PASSWORD),
-    ("plain", PASSWORD),
-    ("provider", PASSWORD),
-    ("provider", ""),
-    ("twins@example.com", PASSWORD),
-    ("Alice@example.com", PASSWORD),
-    ("alice\0", PASSWORD),
-    ("alice", "P@88w0rd\0"),
-    ("alice", "\U0001f600" * 30),
-    ("a" * 254, PASSWORD),
-    ("a" * 5000, PASSWORD),
-    ("alice", "p" * 5000),
-    ("../admin", PASSWORD),
-    ("system:admin", PASSWORD),
-    *((name, PASSWORD) for name in LOOK_ALIKES),
-]
 
 
 @pytest.mark.parametrize(("name", "password"), REFUSED, ids=range(len(REFUSED)))
@@ -253,13 +214,13 @@ async def test_a_session_key_set_by_the_browser_is_not_adopted(browser: Browser)
 
 
 async def test_the_form_works_without_javascript_and_requires_a_csrf_token() -> None:
-    client = AsyncClient(enforce_csrf_checks=True, headers={"Host": "console.example.com"})
-    page = await client.get("/login")
+    client, host = OneHost(enforce_csrf_checks=True), {"Host": "console.example.com"}
+    page = await client.get("/login", headers=host)
     assert page.status_code == 200
     form = {"username": "alice", "password": PASSWORD}
-    assert (await client.post("/login", form)).status_code == 403
+    assert (await client.post("/login", form, headers=host)).status_code == 403
     token = str(page.context["csrf_token"])
-    answer = await client.post("/login", {**form, "csrfmiddlewaretoken": token})
+    answer = await client.post("/login", {**form, "csrfmiddlewaretoken": token}, headers=host)
     assert answer.status_code == 302
 
 
@@ -311,7 +272,7 @@ async def test_unsynced_users_are_reported(
     runtime._informers[USERS] = Informer(USERS, DECODERS[USERS])
     answer = await (browser.get("/login") if method == "get" else browser.login("alice"))
     assert answer.status_code == 503
-    assert "the users have not been loaded from the cluster" in answer.content.decode()
+    assert "the users are not loaded" in answer.content.decode()
     assert await AuditRecord.objects.acount() == 0
 
 
@@ -319,7 +280,7 @@ async def test_sign_in_is_refused_with_a_stale_cache(
     browser: Browser, users: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = MovableClock()
-    monkeypatch.setattr("accounts.users.directory._clock", clock)
+    monkeypatch.setattr("accounts.time.clock", clock)
     set_stale(users, clock.now() - timedelta(seconds=299))
     assert (await browser.login("alice")).status_code == 302
     set_stale(users, None)
@@ -335,8 +296,8 @@ async def test_signing_in_and_out_is_audited(browser: Browser) -> None:
     await browser.login("hunter2-typed-in-the-wrong-field", "x")
     await browser.login("alice@example.com")
     await browser.post("/logout")
-    rows = [row async for row in AuditRecord.objects.select_related("outcome").order_by("id")]
-    assert [(row.actor, row.verb, row.outcome.code, row.outcome.reason) for row in rows] == [
+    rows = [row async for row in AuditRecord.objects.order_by("id")]
+    assert [(row.actor, row.verb, row.code, row.reason) for row in rows] == [
         ("alice", "login", 401, "WrongPassword"),
         ("", "login", 401, "UnknownUser"),
         ("alice", "login", 200, ""),
@@ -383,5 +344,5 @@ async def test_sign_in_fails_if_the_session_cannot_be_saved(
     monkeypatch.setattr(Session, "asave", fail)
     answer = await browser.login("alice")
     assert answer.status_code == 503
-    row = await AuditRecord.objects.select_related("outcome").aget()
-    assert row.outcome.code == 0
+    row = await AuditRecord.objects.aget()
+    assert row.code == 0

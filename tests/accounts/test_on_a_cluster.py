@@ -403,16 +403,16 @@ def test_the_projection_is_updated_reverted_and_deleted(
         items = json.loads(found or "{}").get("subjects", [])
         return [subject["name"] for subject in items]
 
-    source = binding("ops", ("User", "olga"), ("Group", "system:masters"))
+    source = binding("ops", ("User", "editor"), ("Group", "system:masters"))
     put(cluster, source)
-    eventually(lambda: subjects() == ["olga"], "it follows the source")
+    eventually(lambda: subjects() == ["editor"], "it follows the source")
     found = get(cluster, "clusterrolebinding", name)
     assert found["metadata"]["ownerReferences"][0]["name"] == "ops"
     kubectl(cluster, "delete", "clusterrolebinding", name)
-    eventually(lambda: subjects() == ["olga"], "it comes back")
+    eventually(lambda: subjects() == ["editor"], "it comes back")
     mallory = json.dumps({"subjects": [{"kind": "User", "name": "mallory"}]})
     kubectl(cluster, "patch", "clusterrolebinding", name, "--type=merge", "-p", mallory)
-    eventually(lambda: subjects() == ["olga"], "it is repaired")
+    eventually(lambda: subjects() == ["editor"], "it is repaired")
     kubectl(cluster, "delete", "globalrolebindings.iam.kubesphere.io", "ops")
     eventually(lambda: subjects() == [], "it goes with the source")
     reasons = {

@@ -12,11 +12,11 @@ from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.ui.core.clusters import clusters
 from console.ui.core.requests import UserSession
+from tests.accounts.apitokens.tokens import config, make
 from tests.accounts.conftest import HASH, Browser
-from tests.accounts.named.test_tokens import config, make
-from tests.informers import bring
 from tests.rbac.objects import user
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring
+from tests.support.staticruntime import StaticRuntime
 
 __all__ = ["config"]
 

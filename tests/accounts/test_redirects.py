@@ -13,7 +13,7 @@ from accounts.signin.views import _FILLING, KEY, decode
 from console.kube.gvr import USERS
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.rbac.objects import user
-from tests.staticruntime import StaticRuntime
+from tests.support.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -1,6 +1,5 @@
 """Session lifetime and revocation, and access without a session."""
 
-import re
 from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 from typing import Any
@@ -10,8 +9,7 @@ from asgiref.sync import sync_to_async
 from django.contrib.sessions.models import Session
 from django.db import DatabaseError, connection
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver
-from django.urls.converters import IntConverter
+from django.urls import get_resolver
 
 from accounts.protection.revocation import ENDED_ANNOTATION
 from accounts.public import PUBLIC_ROUTES
@@ -20,10 +18,11 @@ from console.kube.gvr import USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from tests.accounts.conftest import HASH, PASSWORD, Browser, hashed
-from tests.informers import bring, set_stale, take_away
+from tests.accounts.routes import routes
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring, set_stale, take_away
+from tests.support.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -308,31 +307,6 @@ async def test_a_stale_cache_keeps_sessions(browser: Browser, users: Informer[An
 
 
 # Without a session.
-
-
-def _one(converter: Any) -> str:
-    """Return a value that the path converter accepts."""
-    if isinstance(converter, IntConverter):
-        return "1"
-    known = "[" not in converter.regex and "." not in converter.regex
-    return converter.regex.partition("|")[0].replace("\\", "") if known else "x"
-
-
-def routes(patterns: list[Any], prefix: str = "") -> list[tuple[str, str]]:
-    """Return names and paths of all routes, with a value for each parameter."""
-    found = []
-    for pattern in patterns:
-        path = prefix + str(pattern.pattern)
-        if isinstance(pattern, URLResolver):
-            space = f"{pattern.namespace}:" if pattern.namespace else ""
-            inner = routes(pattern.url_patterns, path)
-            found += [(space + name, route) for name, route in inner]
-        elif isinstance(pattern, URLPattern):
-            blanks = {"cluster": "host", "resource": "pods"}
-            for name, converter in pattern.pattern.converters.items():
-                path = re.sub(rf"<\w+:{name}>", blanks.get(name) or _one(converter), path)
-            found.append((pattern.name or "", "/" + path))
-    return found
 
 
 def test_the_public_routes_exist() -> None:

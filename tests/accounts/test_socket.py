@@ -3,52 +3,21 @@
 from typing import Any
 
 import pytest
-from channels.testing import WebsocketCommunicator
 from django.db import DatabaseError
 from pytest_django import Settings
 
 from accounts.signin import session_rows
-from accounts.signin.asgi import SessionAuthMiddleware
 from console.kube.gvr import PODS, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.ui.core.clusters import clusters
-from tests.accounts.conftest import HASH, ORIGIN, Browser
-from tests.informers import bring
+from tests.accounts.conftest import HASH, Browser
+from tests.accounts.sockets import Headers, connect, from_ours
 from tests.rbac.objects import user
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring
+from tests.support.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-Headers = list[tuple[bytes, bytes]]
-
-
-class Inner:
-    """Application that accepts the connection and stores the scope."""
-
-    scope: dict[str, Any] | None = None
-
-    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
-        self.scope = scope
-        await receive()
-        await send({"type": "websocket.accept"})
-        await receive()
-
-
-async def connect(headers: Headers, path: str = "/ws/live") -> tuple[bool, dict[str, Any]]:
-    inner = Inner()
-    communicator = WebsocketCommunicator(SessionAuthMiddleware(inner), path, headers=headers)
-    accepted, _ = await communicator.connect()
-    if accepted:
-        await communicator.disconnect()
-    return accepted, inner.scope or {}
-
-
-def from_ours(browser: Browser | None = None) -> Headers:
-    headers = [(b"origin", ORIGIN.encode())]
-    if browser is not None and browser.key:
-        headers.append((b"cookie", f"other=1; __Host-quarterdeck={browser.key}".encode()))
-    return headers
 
 
 @pytest.mark.parametrize(

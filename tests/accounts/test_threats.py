@@ -21,11 +21,11 @@ from console.audit.models import AuditRecord
 from console.kube.gvr import USERS
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.oauth.conftest import Config, Program
-from tests.accounts.test_sessions import routes
-from tests.depth import fewer, number, some
-from tests.informers import preloaded
+from tests.accounts.routes import routes
 from tests.rbac.fakes import MovableClock
-from tests.staticruntime import StaticRuntime
+from tests.support.depth import fewer, number, some
+from tests.support.informers import preloaded
+from tests.support.staticruntime import StaticRuntime
 
 ROOT = Path(__file__).resolve().parents[2]
 

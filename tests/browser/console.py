@@ -19,12 +19,14 @@ from urllib.request import urlopen
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from console.ui.core.actions import EditSection
+from console.ui.core.registry import kinds
 from devcluster.server import DevCluster
 from tests.controlplane.build import BuildError, ensure
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.plugin import report_skipped
 from tests.controlplane.waiting import eventually
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "Browser-test-1"
@@ -278,9 +280,17 @@ def offered(page: Page, what: str, press: Callable[[Locator], None] = Locator.cl
     return seen
 
 
+def action_path(action: str) -> str:
+    """Return the end of the URL of an action's page."""
+    if action == "edit":
+        return "/edit"
+    sections = {one.name for kind in kinds for one in kind.actions if isinstance(one, EditSection)}
+    return f"/edit/form/{action}" if action in sections else f"/actions/{action}"
+
+
 def act(page: Page, action: str) -> None:
     """Open the page of an action, or of the YAML editor, from the object's page."""
-    path = "/edit" if action == "edit" else f"/actions/{action}"
+    path = action_path(action)
     offered(page, f"a[href$='{path}']").click()
     page.wait_for_url(f"**{path}*")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.world import World
-from tests.depth import number
+from tests.support.depth import number
 
 
 @pytest.fixture(scope="package")

@@ -4,10 +4,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tests.chaos.convergence import converge, judge
 from tests.chaos.history import History
 from tests.chaos.observer import Observer
 from tests.chaos.targets import Target
-from tests.chaos.verdict import converge, judge
 from tests.chaos.world import World
 from tests.controlplane.proxy import RecordedRequest
 

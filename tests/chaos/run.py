@@ -6,12 +6,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.chaos.convergence import converge, judge
 from tests.chaos.driver import Driver
 from tests.chaos.history import History, Violation
 from tests.chaos.observer import Observer
 from tests.chaos.schedule import Schedule
 from tests.chaos.targets import TARGETS
-from tests.chaos.verdict import converge, judge
 from tests.chaos.world import World
 from tests.chaos.writers import Writers
 
@@ -80,8 +80,8 @@ def run(world: World, schedule: Schedule) -> Outcome:
 
 
 def _break(world: World, observer: Observer, history: History, schedule: Schedule) -> None:
-    with ExitStack() as pens:
-        writers = [pens.enter_context(world.pen()) for _ in range(_WRITERS)]
+    with ExitStack() as connections:
+        writers = [connections.enter_context(world.writer_connection()) for _ in range(_WRITERS)]
         with Writers(writers, TARGETS, history, schedule.seed):
             Driver(world, observer, history).run(schedule)
 

@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from console.kube.kubeconfig import NAMESPACE, ROLES, service_account, write_console_kubeconfig
-from tests.chaos.pen import Pen, Silence
 from tests.chaos.targets import NAMESPACES, TARGETS, Target
+from tests.chaos.writer_connection import NoResponse, WriterConnection
 from tests.controlplane.build import Report
 from tests.controlplane.cluster import APISERVER, ETCD, ControlPlane
 from tests.controlplane.layout import MASTERS
@@ -49,7 +49,7 @@ class World:
             )
         )
         self.proxy = self._stack.enter_context(CuttingProxy(self.cluster))
-        self._pen = self._stack.enter_context(self.pen())
+        self._connection = self._stack.enter_context(self.writer_connection())
         self._prepare()
         self._binding = self.ask("GET", _BINDING)[1]
         return self
@@ -58,26 +58,28 @@ class World:
         self._stack.close()
 
     @contextmanager
-    def pen(self) -> Iterator[Pen]:
+    def writer_connection(self) -> Iterator[WriterConnection]:
         """Yield a connection that bypasses the proxy and has all permissions."""
-        pen = Pen(self.cluster.url, self.cluster.ca_file, self.cluster.token(_USER))
+        writer_connection = WriterConnection(
+            self.cluster.url, self.cluster.ca_file, self.cluster.token(_USER)
+        )
         try:
-            yield pen
+            yield writer_connection
         finally:
-            pen.close()
+            writer_connection.close()
 
     def ask(
         self, method: str, path: str, body: Any = None, content_type: str = "application/json"
     ) -> tuple[int, dict[str, Any]]:
-        """Send a request like a pen, and retry it until the server responds."""
+        """Send a request like a `WriterConnection`, and retry it until the server responds."""
         deadline = time.monotonic() + _SECONDS
         while True:
             try:
-                status, answer = self._pen.send(method, path, body, content_type)
+                status, answer = self._connection.send(method, path, body, content_type)
                 if status < 500 and status != 429:
                     return status, answer
                 problem = str(answer)
-            except Silence as error:
+            except NoResponse as error:
                 problem = str(error)
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{method} {path}: {problem}")

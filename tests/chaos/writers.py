@@ -6,8 +6,8 @@ from threading import Event, Thread
 from typing import Any
 
 from tests.chaos.history import History
-from tests.chaos.pen import Pen, Silence
 from tests.chaos.targets import Target
+from tests.chaos.writer_connection import NoResponse, WriterConnection
 
 __all__ = ["Writers"]
 
@@ -24,15 +24,18 @@ class Writers:
 
     def __init__(
         self,
-        pens: Sequence[Pen],
+        connections: Sequence[WriterConnection],
         targets: Sequence[Target],
         history: History,
         seed: int,
     ) -> None:
         self._stop = Event()
         self._threads = [
-            Thread(target=self._write, args=(number, pen, targets, history, _random(seed, number)))
-            for number, pen in enumerate(pens)
+            Thread(
+                target=self._write,
+                args=(number, writer_connection, targets, history, _random(seed, number)),
+            )
+            for number, writer_connection in enumerate(connections)
         ]
 
     def __enter__(self) -> None:
@@ -45,20 +48,32 @@ class Writers:
             thread.join()
 
     def _write(
-        self, number: int, pen: Pen, targets: Sequence[Target], history: History, random: Random
+        self,
+        number: int,
+        writer_connection: WriterConnection,
+        targets: Sequence[Target],
+        history: History,
+        random: Random,
     ) -> None:
-        writer = _Writer(number, pen, history, random)
+        writer = _Writer(number, writer_connection, history, random)
         while not self._stop.wait(random.expovariate(_PER_SECOND)):
             try:
                 writer.write(random.choice(targets))
-            except Silence as error:
+            except NoResponse as error:
                 history.note("silence", writer=number, why=str(error))
                 self._stop.wait(0.2)
 
 
 class _Writer:
-    def __init__(self, number: int, pen: Pen, history: History, random: Random) -> None:
-        self._number, self._pen, self._history, self._random = number, pen, history, random
+    def __init__(
+        self, number: int, writer_connection: WriterConnection, history: History, random: Random
+    ) -> None:
+        self._number, self._connection, self._history, self._random = (
+            number,
+            writer_connection,
+            history,
+            random,
+        )
         self._count = 0
 
     def write(self, target: Target) -> None:
@@ -80,7 +95,7 @@ class _Writer:
     ) -> None:
         path = target.gvr.path(namespace, "" if method == "POST" else name)
         content_type = _MERGE if method == "PATCH" else "application/json"
-        status, answer = self._pen.send(method, path, body, content_type)
+        status, answer = self._connection.send(method, path, body, content_type)
         metadata = answer.get("metadata", {})
         uid = metadata.get("uid") or answer.get("details", {}).get("uid", "")
         self._history.note(

@@ -271,5 +271,8 @@ class Socket(Browser):
 
 
 def without_picker(text: str) -> str:
-    """Return a page without the cluster picker, which links to all clusters."""
-    return re.sub(r'<div id="cluster-menu".*?</div>', "", text, flags=re.DOTALL)
+    """Return a page without the cluster pickers of the header and of the menu on phones, which link
+    to all clusters.
+    """
+    pickers = r'<div id="cluster-menu".*?</div>|<ul class="levels".*?</ul>'
+    return re.sub(pickers, "", text, flags=re.DOTALL)

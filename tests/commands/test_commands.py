@@ -19,8 +19,8 @@ from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
 from tests.controlplane.waiting import eventually
-from tests.depth import fewer
-from tests.ports import free_port
+from tests.support.depth import fewer
+from tests.support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 READY = re.compile(r"^Quarterdeck is ready at (http://127\.0\.0\.1:\d+) \(admin / (\S+)\)$", re.M)

@@ -6,9 +6,9 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import Client, Obj
 from tests.contract.objects import CRDS, path
-from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 
 #: Schema of a widget: a size from 1 to 9, a color with the default blue, and free-form notes.
@@ -67,11 +67,11 @@ def definition(**version: Any) -> Obj:
     }
 
 
-def establish(admin: Client, scrap: Scrap, crd: Obj, namespace: str) -> str:
+def establish(admin: Client, cleanup: Cleanup, crd: Obj, namespace: str) -> str:
     """Create the definition, wait until its type is served, and return the path of its objects in
     the namespace.
     """
-    scrap.create(CRDS, crd)
+    cleanup.create(CRDS, crd)
     where = path(namespace, "widgets", group=f"{crd['spec']['group']}/v1")
     eventually(lambda: is_established(admin, crd), "the definition is established")
     # A type can be unavailable for a moment after its definition is established, for example on
@@ -85,9 +85,9 @@ def served(admin: Client, definitions: Iterable[Obj]) -> Iterator[None]:
     """Create the definitions, wait until they are established, and delete them at the end."""
     names = []
     with ExitStack() as stack:
-        scrap = Scrap(admin, stack)
+        cleanup = Cleanup(admin, stack)
         for one in definitions:
-            scrap.create(CRDS, one)
+            cleanup.create(CRDS, one)
             names.append(one["metadata"]["name"])
             eventually(partial(is_established, admin, one), "the type is established")
         yield

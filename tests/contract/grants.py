@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import Client, Obj
 from tests.contract.objects import RBAC, path, unique
-from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 
 GROUP = "rbac.authorization.k8s.io"
@@ -47,17 +47,17 @@ def role_ref(kind: str, name: str) -> Obj:
 class Grants:
     """Grant permissions as the administrator. Cluster-wide grants are deleted after the test."""
 
-    scrap: Scrap
+    cleanup: Cleanup
     namespace: str
 
     @property
     def admin(self) -> Client:
-        return self.scrap.admin
+        return self.cleanup.admin
 
     def cluster_role(self, *rules: Obj, **more: object) -> str:
         name = unique("contract")
         body = {"metadata": {"name": name}, "rules": list(rules), **more}
-        self.scrap.create(f"{RBAC}/clusterroles", body)
+        self.cleanup.create(f"{RBAC}/clusterroles", body)
         return name
 
     def everywhere(self, subject: Obj, *rules: Obj) -> None:
@@ -70,7 +70,7 @@ class Grants:
             "roleRef": role_ref("ClusterRole", role),
             "subjects": [subject],
         }
-        self.scrap.create(f"{RBAC}/clusterrolebindings", body)
+        self.cleanup.create(f"{RBAC}/clusterrolebindings", body)
 
     def here(self, subject: Obj, *rules: Obj) -> None:
         """Grant the rules in the namespace."""

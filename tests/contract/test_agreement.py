@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Clients, Cluster
 from tests.contract.grants import Grants, group, review, role_ref, rule, service_account, user
 from tests.contract.objects import NAMESPACES, unique
-from tests.contract.tidy import Scrap
-from tests.depth import SEED, number
+from tests.support.depth import SEED, number
 
 _ROLE_SETS = number(13, 100)
 #: Questions per role set. More questions are asked until both decisions occurred.
@@ -113,16 +113,16 @@ def both(embedded_cluster: Cluster, real_cluster: Cluster) -> Iterator[list[Clie
         yield [Clients(cluster, stack).admin() for cluster in (embedded_cluster, real_cluster)]
 
 
-def grant(grants: Grants, chance: Chance) -> None:
+def grant(grants: Grants, rng: Chance) -> None:
     """Create one role set: some roles of either kind, each with a binding."""
     for _ in range(6):
-        grants.here(chance.subject(), chance.resource_rule())
+        grants.here(rng.subject(), rng.resource_rule())
     for _ in range(6):
-        role = grants.cluster_role(chance.rule(), chance.resource_rule())
-        if chance.likely(0.5):
-            grants.bind_everywhere(chance.subject(), role)
+        role = grants.cluster_role(rng.rule(), rng.resource_rule())
+        if rng.likely(0.5):
+            grants.bind_everywhere(rng.subject(), role)
         else:
-            grants.bind_here(chance.subject(), role_ref("ClusterRole", role))
+            grants.bind_here(rng.subject(), role_ref("ClusterRole", role))
 
 
 def settle(grants: Grants, tag: str) -> None:
@@ -141,15 +141,15 @@ def test_both_clusters_make_the_same_decisions(both: list[Client], seed: int) ->
     tag, namespaces = unique("t"), [unique("contract") for _ in range(2)]
     with ExitStack() as stack:
         for admin in both:
-            scrap = Scrap(admin, stack)
+            cleanup = Cleanup(admin, stack)
             for namespace in namespaces:
-                scrap.create(NAMESPACES, {"metadata": {"name": namespace}})
-            grants = Grants(scrap, namespaces[0])
+                cleanup.create(NAMESPACES, {"metadata": {"name": namespace}})
+            grants = Grants(cleanup, namespaces[0])
             grant(grants, Chance(seed, tag, namespaces))
             settle(grants, tag)
-        chance, seen = Chance(-seed, tag, namespaces), set[bool]()
+        rng, seen = Chance(-seed, tag, namespaces), set[bool]()
         for turn in range(_MOST):
-            seen.add(answer_of_both(both, chance.question()))
+            seen.add(answer_of_both(both, rng.question()))
             if turn + 1 >= _QUESTIONS and len(seen) == 2:
                 return
     raise AssertionError(f"every answer was {seen}")

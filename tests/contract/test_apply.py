@@ -65,6 +65,20 @@ def test_apply_without_changes_keeps_the_resource_version(admin: Client, where: 
     assert again["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
 
 
+def test_apply_with_an_outdated_resource_version_is_a_conflict(admin: Client, where: str) -> None:
+    made = admin.apply(where, wish(where, a="1"), "one").ok()
+    admin.apply(where, wish(where, a="2"), "one").ok()
+    body = wish(where, a="3")
+    seen = {name: made["metadata"][name] for name in ("uid", "resourceVersion")}
+    body["metadata"] |= seen
+    answer = admin.apply(where, body, "one")
+    assert (answer.status, answer.reason) == (409, "Conflict")
+    admin.delete(where).ok()
+    assert admin.apply(where, body, "one").status == 409
+    del body["metadata"]["resourceVersion"]
+    assert admin.apply(where, body, "one").status == 409
+
+
 def test_apply_conflicts_with_a_field_of_another_manager(admin: Client, where: str) -> None:
     admin.apply(where, wish(where, a="1"), "one").ok()
     answer = admin.apply(where, wish(where, a="2"), "two")

@@ -11,19 +11,23 @@ import pytest
 
 from console.kube.runtime import Runtime
 from console.kube.transport import ApiResponse, Transport
+from tests.contract import section_cases
+from tests.contract.action_cases import CASES, Case, make, sent
+from tests.contract.cleanup import Cleanup
 from tests.contract.cluster import Cluster
 from tests.contract.grants import rule
 from tests.contract.pages import console_on, person
-from tests.contract.test_as_kubectl import CASES, Case, _workspaces, make, sent
-from tests.contract.tidy import Scrap
-from tests.depth import some
+from tests.contract.section_cases import SectionCase
+from tests.contract.wizard_pages import WizardVisitor
+from tests.support.depth import some
 from tests.views.conftest import _site
 
-__all__ = ["_site", "_workspaces"]
+__all__ = ["_site"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 #: One case per action.
 ACTIONS = list({(case.action): case for case in CASES}.values())
+SECTIONS = list({case.section: case for case in section_cases.CASES}.values())
 Mangle = Callable[[bytes], bytes]
 
 
@@ -54,17 +58,17 @@ BROKEN = (
 
 @pytest.fixture(scope="module")
 def runtime(cluster: Cluster, _workspaces: None) -> Iterator[Runtime]:
-    with console_on(cluster, {case.gvr for case in ACTIONS}) as found:
+    with console_on(cluster, {one.gvr for one in ACTIONS} | {one.gvr for one in SECTIONS}) as found:
         yield found
 
 
 @pytest.mark.parametrize("case", ACTIONS, ids=str)
 async def test_malformed_responses_produce_an_error_message(
-    monkeypatch: pytest.MonkeyPatch, runtime: Runtime, scrap: Scrap, namespace: str, case: Case
+    monkeypatch: pytest.MonkeyPatch, runtime: Runtime, cleanup: Cleanup, namespace: str, case: Case
 ) -> None:
-    olga = person(monkeypatch, scrap, namespace, rule("*", "*", "*"))
-    made = make(runtime, scrap, case, namespace)
-    page = olga.on(case.action, str(case.kind.segment), made)
+    editor = person(monkeypatch, cleanup, namespace, rule("*", "*", "*"))
+    made = make(runtime, cleanup, case.gvr, case.body, namespace)
+    page = editor.on(case.action, str(case.kind.segment), made)
     answer = await page.client().get(page.url)
     fields = sent(case, made, answer.content.decode()) if answer.status_code == 200 else {}
     asked = Transport.request
@@ -80,3 +84,35 @@ async def test_malformed_responses_produce_an_error_message(
             patched.setattr(Transport, "request", broken)
             status = await page.status(**fields)
         assert status["code"] != 500, status
+
+
+@pytest.mark.parametrize("case", SECTIONS, ids=str)
+async def test_sections_report_malformed_responses(
+    monkeypatch: pytest.MonkeyPatch,
+    runtime: Runtime,
+    cleanup: Cleanup,
+    namespace: str,
+    case: SectionCase,
+) -> None:
+    editor = person(monkeypatch, cleanup, namespace, rule("*", "*", "*"))
+    made = make(runtime, cleanup, case.gvr, case.body, namespace)
+    page = editor.on(case.section, case.gvr.resource, made)
+    visitor = WizardVisitor(editor.name)
+    asked = Transport.request
+    for mangle in BROKEN:
+
+        async def broken(
+            self: Transport, *arguments: Any, _mangle: Mangle = mangle, **options: Any
+        ) -> ApiResponse:
+            found = await asked(self, *arguments, **options)
+            return msgspec.structs.replace(found, body=_mangle(found.body))
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Transport, "request", broken)
+            await visitor.open(page.url)
+            assert visitor.status != 500, visitor.main
+        await visitor.open(page.url)
+        with monkeypatch.context() as patched:
+            patched.setattr(Transport, "request", broken)
+            await visitor.press("next")
+            assert visitor.status != 500, visitor.main

@@ -4,11 +4,11 @@ kubelet.
 
 import pytest
 
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import Client
 from tests.contract.cluster import Clients
 from tests.contract.grants import Grants, rule, user
 from tests.contract.objects import create_pod, path, pod, unique
-from tests.contract.tidy import Scrap
 
 WEBSOCKET = (
     ("Connection", "Upgrade"),
@@ -63,11 +63,11 @@ def test_connecting_to_a_pod_with_several_containers_requires_a_container(
 
 
 def test_connecting_requires_get_and_create(
-    clients: Clients, scrap: Scrap, namespace: str, admin: Client, way: str
+    clients: Clients, cleanup: Cleanup, namespace: str, admin: Client, way: str
 ) -> None:
     name, resource = unique("pod"), f"pods/{way}"
     create_pod(admin, namespace, pod(name))
-    grants = Grants(scrap, namespace)
+    grants = Grants(cleanup, namespace)
     readers, makers = unique("reader"), unique("maker")
     grants.here(user(readers), rule("get", resource))
     grants.here(user(makers), rule("create", resource))

@@ -18,23 +18,23 @@ from console.kube.runtime import Runtime
 from console.ui.core.clusters import clusters
 from console.ui.lists.columns import PrintedColumn
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.crds import definition, establish, widget
 from tests.contract.grants import Grants, rule, user
 from tests.contract.objects import CRDS, RBAC, unique
-from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import live
+from tests.support.responses import text_of
 from tests.ui.support import FakeAccess
-from tests.views.cast import CAST
 from tests.views.conftest import ClientAs, _site
-from tests.views.test_lists import text_of
+from tests.views.viewers import VIEWERS
 
 __all__ = ["_site"]
 
 #: A generous timeout in seconds: these tests don't measure the server's speed.
-SOON = 20.0
+TIMEOUT = 20.0
 SCHEMA: Obj = {
     "type": "object",
     "properties": {
@@ -136,7 +136,7 @@ def runtime(_runtime: Runtime) -> Iterator[Runtime]:
 def world(admin: Client, namespace: str) -> Iterator[World]:
     crd = own_definition(*COLUMNS)
     with ExitStack() as stack:
-        where = establish(admin, Scrap(admin, stack), crd, namespace)
+        where = establish(admin, Cleanup(admin, stack), crd, namespace)
         for name, spec in WIDGETS.items():
             body = widget(crd, name, **spec)
             body["metadata"]["labels"] = LABELS.get(name, {})
@@ -151,7 +151,7 @@ def world(admin: Client, namespace: str) -> Iterator[World]:
 
 async def items(crd: Obj, query: str = "") -> list[dict[str, Any]]:
     """Return the items of the list after it has loaded."""
-    deadline = time.monotonic() + SOON
+    deadline = time.monotonic() + TIMEOUT
     while True:
         response = await ClientAs()("admin").get(list_of(crd, f"format=json&{query}"))
         text = await text_of(response)
@@ -212,7 +212,7 @@ async def test_the_status_comes_from_conditions(world: World) -> None:
         ("q=nothing-like-it", set()),
         ("label=team%3Dshore", {"buoy"}),
         ("label=team", {"anchor", "buoy"}),
-        ("status=warn", {"buoy"}),
+        ("status=error", {"buoy"}),
         ("status=ok&status=progress", {"anchor", "chart", "davit"}),
         ("namespace=default", set()),
     ],
@@ -268,7 +268,7 @@ async def test_users_without_permission_get_404(world: World, namespace: str) ->
 
 @pytest.mark.django_db(transaction=True)
 async def test_an_object_is_deleted_with_the_users_identity(
-    admin: Client, world: World, namespace: str, scrap: Scrap
+    admin: Client, world: World, namespace: str, cleanup: Cleanup
 ) -> None:
     binding = {
         "metadata": {"name": unique("cast")},
@@ -279,7 +279,7 @@ async def test_an_object_is_deleted_with_the_users_identity(
         },
         "subjects": [{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "admin"}],
     }
-    scrap.create(f"{RBAC}/clusterrolebindings", binding)
+    cleanup.create(f"{RBAC}/clusterrolebindings", binding)
     made = admin.post(world.where, widget(world.crd, "flotsam", size=1)).ok()
     resource = world.crd["metadata"]["name"]
     url = f"/clusters/host/projects/{namespace}/{resource}/flotsam/actions/delete"
@@ -295,27 +295,27 @@ async def test_an_object_is_deleted_with_the_users_identity(
 
 
 async def _until(crd: Obj, name: str, *, there: bool) -> list[str]:
-    deadline = time.monotonic() + SOON
+    deadline = time.monotonic() + TIMEOUT
     while (name in (found := await names(crd))) is not there:
         assert time.monotonic() < deadline, found
     return found
 
 
 async def test_a_list_is_available_soon_after_its_type_is_defined(
-    admin: Client, scrap: Scrap
+    admin: Client, cleanup: Cleanup
 ) -> None:
     crd = own_definition(("Size", "integer", ".spec.size"))
-    scrap.create(CRDS, crd)
-    deadline = time.monotonic() + SOON
+    cleanup.create(CRDS, crd)
+    deadline = time.monotonic() + TIMEOUT
     while (await ClientAs()("admin").get(list_of(crd))).status_code != 200:
         assert time.monotonic() < deadline
 
 
 async def test_changed_columns_are_shown_immediately(
-    admin: Client, scrap: Scrap, namespace: str, runtime: Runtime
+    admin: Client, cleanup: Cleanup, namespace: str, runtime: Runtime
 ) -> None:
     crd = own_definition(("Size", "integer", ".spec.size"))
-    where = establish(admin, scrap, crd, namespace)
+    where = establish(admin, cleanup, crd, namespace)
     body = widget(crd, "hull", size=7, color="grey")
     eventually(lambda: admin.post(where, body).status in (201, 409), "it is stored")
     await _until(crd, "hull", there=True)
@@ -324,7 +324,7 @@ async def test_changed_columns_are_shown_immediately(
     spec = json.loads(json.dumps(crd["spec"]))
     spec["versions"][0]["additionalPrinterColumns"] = columns(("Color", "string", ".spec.color"))
     admin.patch(path, {"spec": spec}, MERGE_PATCH).ok()
-    deadline = time.monotonic() + SOON
+    deadline = time.monotonic() + TIMEOUT
     while (found := await items(crd)) and found[0].get("color") != "grey":
         assert time.monotonic() < deadline, found
     assert "size" not in found[0]
@@ -332,31 +332,33 @@ async def test_changed_columns_are_shown_immediately(
     assert runtime.informer(gvr_of(crd)) is before
 
 
-async def test_a_list_disappears_with_its_type(admin: Client, scrap: Scrap, namespace: str) -> None:
+async def test_a_list_disappears_with_its_type(
+    admin: Client, cleanup: Cleanup, namespace: str
+) -> None:
     crd = own_definition(("Size", "integer", ".spec.size"))
-    establish(admin, scrap, crd, namespace)
+    establish(admin, cleanup, crd, namespace)
     assert await names(crd) == []
     admin.delete(f"{CRDS}/{crd['metadata']['name']}").ok()
-    deadline = time.monotonic() + SOON
+    deadline = time.monotonic() + TIMEOUT
     while (response := await ClientAs()("admin").get(list_of(crd))).status_code != 404:
         assert time.monotonic() < deadline
     assert f'class="rail-link" href="{list_of(crd)}' not in await text_of(response)
 
 
-async def test_a_type_with_conflicting_names_has_no_list(admin: Client, scrap: Scrap) -> None:
+async def test_a_type_with_conflicting_names_has_no_list(admin: Client, cleanup: Cleanup) -> None:
     first = own_definition(("Size", "integer", ".spec.size"))
-    scrap.create(CRDS, first)
+    cleanup.create(CRDS, first)
     second = json.loads(json.dumps(first))
     group = first["spec"]["group"]
     second["metadata"]["name"] = f"gadgets.{group}"
     second["spec"]["names"] |= {"plural": "gadgets", "singular": "gadget"}
     second["spec"]["names"].pop("shortNames")
     eventually(lambda: _condition(admin, first, "Established") == "True", "the first is served")
-    scrap.create(CRDS, second)
+    cleanup.create(CRDS, second)
     eventually(lambda: _condition(admin, second, "NamesAccepted") == "False", "it is refused")
     assert (await ClientAs()("admin").get(list_of(second))).status_code == 404
     query = f"q={quote(group)}&format=json"
-    deadline = time.monotonic() + SOON
+    deadline = time.monotonic() + TIMEOUT
     while True:
         answer = await ClientAs()("admin").get(f"/clusters/host/customresourcedefinitions?{query}")
         words = {i["name"]: i["status"]["word"] for i in json.loads(await text_of(answer))["items"]}
@@ -372,9 +374,9 @@ def _condition(admin: Client, crd: Obj, kind: str) -> str:
 
 
 @pytest.fixture
-def narrow_runtime(cluster: Cluster, scrap: Scrap, tmp_path: Path) -> Iterator[Runtime]:
+def narrow_runtime(cluster: Cluster, cleanup: Cleanup, tmp_path: Path) -> Iterator[Runtime]:
     """A console that can only list definitions and namespaces and impersonate users."""
-    grants, reader = Grants(scrap, "default"), user("reader")
+    grants, reader = Grants(cleanup, "default"), user("reader")
     grants.everywhere(
         reader,
         rule("list watch", "customresourcedefinitions", "apiextensions.k8s.io"),
@@ -398,17 +400,17 @@ def narrow_runtime(cluster: Cluster, scrap: Scrap, tmp_path: Path) -> Iterator[R
 async def test_types_the_console_cannot_list_are_read_with_the_users_identity(
     narrow_runtime: Runtime,
     world: World,
-    scrap: Scrap,
+    cleanup: Cleanup,
     namespace: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     viewer = FakeAccess(unique("kim"), list_in={namespace}, delete_in=())
     name = viewer.identity.name
-    monkeypatch.setitem(CAST, name, lambda: viewer)
+    monkeypatch.setitem(VIEWERS, name, lambda: viewer)
     url = list_of(world.crd, "format=json&sort=name")
     refused = await ClientAs()(name).get(url)
     assert refused.status_code == 403, await text_of(refused)
-    grants = Grants(scrap, namespace)
+    grants = Grants(cleanup, namespace)
     grants.here(user(name), rule("list watch", "widgets", world.crd["spec"]["group"]))
     attributes = {"group": world.crd["spec"]["group"], "resource": "widgets"}
     grants.wait(name, verb="list", namespace=namespace, **attributes)

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import MERGE_PATCH, STRATEGIC_PATCH, Client, Obj
 from tests.contract.crds import definition, establish, widget
 from tests.contract.objects import CRDS, unique, version_of
 from tests.contract.stream import watch
-from tests.contract.tidy import Scrap
 
 
 class Widgets(NamedTuple):
@@ -28,7 +28,7 @@ class Widgets(NamedTuple):
 def widgets(admin: Client, namespace: str) -> Iterator[Widgets]:
     with ExitStack() as stack:
         crd = definition(subresources={"status": {}})
-        yield Widgets(crd, establish(admin, Scrap(admin, stack), crd, namespace))
+        yield Widgets(crd, establish(admin, Cleanup(admin, stack), crd, namespace))
 
 
 def make(admin: Client, widgets: Widgets, **spec: object) -> Obj:

@@ -1,30 +1,30 @@
 """Lifecycle of a CustomResourceDefinition: creation, serving, changes, and deletion."""
 
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import MERGE_PATCH, Client
 from tests.contract.crds import definition, establish, is_established, widget
 from tests.contract.objects import CRDS, path
 from tests.contract.stream import watch
-from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 
 
 def test_several_versions_with_the_same_schema_are_served(
-    admin: Client, scrap: Scrap, namespace: str
+    admin: Client, cleanup: Cleanup, namespace: str
 ) -> None:
     crd = definition()
     (first,) = crd["spec"]["versions"]
     crd["spec"]["versions"].append({**first, "name": "v1beta1", "storage": False})
-    where = establish(admin, scrap, crd, namespace)
+    where = establish(admin, cleanup, crd, namespace)
     admin.post(where, widget(crd, "both", size=1)).ok()
     old = admin.get(f"{where.replace('/v1/', '/v1beta1/')}/both").ok()
     assert old["apiVersion"] == f"{crd['spec']['group']}/v1beta1"
     assert old["spec"] == {"size": 1, "color": "blue"}
 
 
-def test_the_scale_subresource_is_served(admin: Client, scrap: Scrap, namespace: str) -> None:
+def test_the_scale_subresource_is_served(admin: Client, cleanup: Cleanup, namespace: str) -> None:
     scale = {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}
     crd = definition(subresources={"status": {}, "scale": scale})
-    where = establish(admin, scrap, crd, namespace)
+    where = establish(admin, cleanup, crd, namespace)
     admin.post(where, widget(crd, "scaled", size=2)).ok()
     found = admin.get(f"{where}/scaled/scale").ok()
     assert (found["kind"], found["apiVersion"]) == ("Scale", "autoscaling/v1")
@@ -33,9 +33,9 @@ def test_the_scale_subresource_is_served(admin: Client, scrap: Scrap, namespace:
     assert admin.get(f"{where}/scaled").ok()["spec"]["size"] == 4
 
 
-def test_a_changed_schema_takes_effect(admin: Client, scrap: Scrap, namespace: str) -> None:
+def test_a_changed_schema_takes_effect(admin: Client, cleanup: Cleanup, namespace: str) -> None:
     crd = definition()
-    where = establish(admin, scrap, crd, namespace)
+    where = establish(admin, cleanup, crd, namespace)
     body = widget(crd, "big", size=50)
     assert admin.post(where, body).status == 422
     here = f"{CRDS}/{crd['metadata']['name']}"
@@ -47,10 +47,10 @@ def test_a_changed_schema_takes_effect(admin: Client, scrap: Scrap, namespace: s
 
 
 def test_deleting_a_definition_deletes_its_objects(
-    admin: Client, scrap: Scrap, namespace: str
+    admin: Client, cleanup: Cleanup, namespace: str
 ) -> None:
     crd = definition()
-    where = establish(admin, scrap, crd, namespace)
+    where = establish(admin, cleanup, crd, namespace)
     admin.post(where, widget(crd, "doomed", size=1)).ok()
     with watch(admin, where) as stream:
         assert stream.next()["type"] == "ADDED"
@@ -62,14 +62,16 @@ def test_deleting_a_definition_deletes_its_objects(
     assert admin.get(f"{CRDS}/{crd['metadata']['name']}").status == 404
 
 
-def test_a_recreated_definition_has_no_objects(admin: Client, scrap: Scrap, namespace: str) -> None:
+def test_a_recreated_definition_has_no_objects(
+    admin: Client, cleanup: Cleanup, namespace: str
+) -> None:
     crd = definition()
-    where = establish(admin, scrap, crd, namespace)
+    where = establish(admin, cleanup, crd, namespace)
     admin.post(where, widget(crd, "doomed", size=1)).ok()
     here = f"{CRDS}/{crd['metadata']['name']}"
     admin.delete(here).ok()
     eventually(lambda: admin.get(here).status == 404, "the definition is gone")
-    again = establish(admin, scrap, crd, namespace)
+    again = establish(admin, cleanup, crd, namespace)
     assert admin.get(again).ok()["items"] == []
 
 
@@ -87,15 +89,15 @@ def test_invalid_definitions_are_rejected(admin: Client) -> None:
 
 
 def test_a_definition_is_established_after_conflicting_names_are_released(
-    admin: Client, scrap: Scrap, namespace: str
+    admin: Client, cleanup: Cleanup, namespace: str
 ) -> None:
     first, crd = definition(), definition()
-    establish(admin, scrap, first, namespace)
+    establish(admin, cleanup, first, namespace)
     group = first["spec"]["group"]
     crd["spec"]["group"] = group
     crd["spec"]["names"] |= {"plural": "gizmos", "shortNames": [], "categories": []}
     crd["metadata"]["name"] = f"gizmos.{group}"
-    scrap.create(CRDS, crd)
+    cleanup.create(CRDS, crd)
     refused = eventually(
         lambda: [
             c
@@ -109,10 +111,12 @@ def test_a_definition_is_established_after_conflicting_names_are_released(
     assert admin.get(path(namespace, "gizmos", group=f"{group}/v1")).status == 404
 
 
-def test_cluster_scoped_types_are_served_without_a_namespace(admin: Client, scrap: Scrap) -> None:
+def test_cluster_scoped_types_are_served_without_a_namespace(
+    admin: Client, cleanup: Cleanup
+) -> None:
     crd = definition()
     crd["spec"]["scope"] = "Cluster"
-    scrap.create(CRDS, crd)
+    cleanup.create(CRDS, crd)
     where = f"/apis/{crd['spec']['group']}/v1/widgets"
     eventually(lambda: admin.get(where).status == 200, "the type is served")
     made = admin.post(where, widget(crd, "global", size=1)).ok()

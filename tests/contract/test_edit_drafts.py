@@ -10,19 +10,12 @@ from console.drafts.models import Draft
 from console.kube.runtime import Runtime
 from console.ui.editing.manifest import MOST
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.contract.test_edit import (
-    Form,
-    Page,
-    _runtime,
-    _site,
-    desk,
-    form_of,
-    runtime,
-    web,
-)
-from tests.ports import free_port
-from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
+from tests.contract.console import _runtime, runtime
+from tests.contract.edit_forms import Form, form_of
+from tests.contract.edit_pages import Page, desk, web
+from tests.support.ports import free_port
+from tests.support.responses import text_of
+from tests.views.conftest import ClientAs, _site
 
 __all__ = ["_runtime", "_site", "desk", "runtime", "web"]
 

@@ -4,18 +4,18 @@
 
 import pytest
 
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import MERGE_PATCH, Answer, Client, Obj
 from tests.contract.cluster import Clients
 from tests.contract.grants import GROUP, VERSION, Grants, role_ref, rule, user
 from tests.contract.objects import path, unique
-from tests.contract.tidy import Scrap
 
 _MANAGE = rule("create update patch get delete", "roles rolebindings", GROUP)
 
 
 @pytest.fixture
-def grants(scrap: Scrap, namespace: str) -> Grants:
-    return Grants(scrap, namespace)
+def grants(cleanup: Cleanup, namespace: str) -> Grants:
+    return Grants(cleanup, namespace)
 
 
 @pytest.fixture

@@ -4,49 +4,17 @@ from typing import Any
 
 import pytest
 
-from tests.contract.client import MERGE_PATCH, Client, Obj
+from tests.contract.client import Client, Obj
+from tests.contract.evictions import (
+    BUDGETS,
+    budget,
+    pod_exists,
+    running,
+    set_running,
+    wait_for_budget_status,
+)
 from tests.contract.objects import create_pod, deployment, path, pod, unique
 from tests.controlplane.waiting import eventually
-
-BUDGETS = "policy/v1"
-HEALTHY = ("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods")
-
-
-def running(admin: Client, namespace: str, app: str, *, ready: bool = True) -> Obj:
-    """Create a pod and set its status to running."""
-    name = unique("pod")
-    create_pod(admin, namespace, pod(name, {"app": app}))
-    set_running(admin, namespace, name, ready=ready)
-    found: Obj = admin.get(path(namespace, "pods", name)).ok()
-    return found
-
-
-def set_running(admin: Client, namespace: str, name: str, *, ready: bool = True) -> None:
-    condition = {"type": "Ready", "status": str(ready)}
-    body = {"status": {"phase": "Running", "conditions": [condition]}}
-    admin.patch(f"{path(namespace, 'pods', name)}/status", body, MERGE_PATCH).ok()
-
-
-def budget(admin: Client, namespace: str, app: str, **spec: Any) -> str:
-    """Create a PodDisruptionBudget and return its path."""
-    name = unique("pdb")
-    spec = {"selector": {"matchLabels": {"app": app}}, **spec}
-    admin.post(
-        path(namespace, "poddisruptionbudgets", group=BUDGETS),
-        {"metadata": {"name": name}, "spec": spec},
-    ).ok()
-    return path(namespace, "poddisruptionbudgets", name, group=BUDGETS)
-
-
-def settles(admin: Client, at: str, *numbers: int) -> Obj:
-    """Wait until the fields of `HEALTHY` have these numbers, and return the status."""
-
-    def settled() -> Any:
-        status = admin.get(at).ok().get("status", {})
-        return [status.get(one) for one in HEALTHY] == [*numbers] and status
-
-    found: Obj = eventually(settled, f"{at} says {numbers}")
-    return found
 
 
 def evict(admin: Client, made: Obj, **options: Any) -> Any:
@@ -56,24 +24,19 @@ def evict(admin: Client, made: Obj, **options: Any) -> Any:
     return admin.post(f"{where}/eviction", {**body, "deleteOptions": options})
 
 
-def is_there(admin: Client, made: Obj) -> bool:
-    about = made["metadata"]
-    return admin.get(path(about["namespace"], "pods", about["name"])).status == 200
-
-
 def test_evictions_are_limited_by_the_budget(admin: Client, namespace: str) -> None:
     app = unique("app")
     first, second = (running(admin, namespace, app) for _ in range(2))
     at = budget(admin, namespace, app, minAvailable=1)
-    status = settles(admin, at, 2, 1, 1, 2)
+    status = wait_for_budget_status(admin, at, 2, 1, 1, 2)
     assert [(c["type"], c["status"], c["reason"]) for c in status["conditions"]] == [
         ("DisruptionAllowed", "True", "SufficientPods")
     ]
-    assert evict(admin, first, dryRun=["All"]).status == 201 and is_there(admin, first)
+    assert evict(admin, first, dryRun=["All"]).status == 201 and pod_exists(admin, first)
     answer = evict(admin, first)
     assert (answer.status, answer.json["status"]) == (201, "Success")
-    assert not is_there(admin, first)
-    status = settles(admin, at, 1, 1, 0, 1)
+    assert not pod_exists(admin, first)
+    status = wait_for_budget_status(admin, at, 1, 1, 0, 1)
     assert [(c["status"], c["reason"]) for c in status["conditions"]] == [
         ("False", "InsufficientPods")
     ]
@@ -83,14 +46,14 @@ def test_evictions_are_limited_by_the_budget(admin: Client, namespace: str) -> N
     name = at.rpartition("/")[2]
     text = f"The disruption budget {name} needs 1 healthy pods and has 1 currently"
     assert answer.json["details"]["causes"] == [{"reason": "DisruptionBudget", "message": text}]
-    assert is_there(admin, second)
+    assert pod_exists(admin, second)
 
 
 def test_eviction_checks_the_uid(admin: Client, namespace: str) -> None:
     made = running(admin, namespace, unique("app"))
     answer = evict(admin, made, preconditions={"uid": "another"})
     assert (answer.status, answer.reason) == (409, "Conflict")
-    assert is_there(admin, made)
+    assert pod_exists(admin, made)
     assert evict(admin, made, preconditions={"uid": made["metadata"]["uid"]}).status == 201
 
 
@@ -98,7 +61,7 @@ def test_pending_pods_are_evicted_regardless_of_the_budget(admin: Client, namesp
     app = unique("app")
     at = budget(admin, namespace, app, minAvailable=1)
     waiting = create_pod(admin, namespace, pod(unique("pod"), {"app": app}))
-    settles(admin, at, 0, 1, 0, 1)
+    wait_for_budget_status(admin, at, 0, 1, 0, 1)
     assert evict(admin, waiting).status == 201
 
 
@@ -109,7 +72,7 @@ def test_the_unhealthy_pod_eviction_policy_applies_to_unready_pods(
     app = unique("app")
     made = running(admin, namespace, app, ready=False)
     at = budget(admin, namespace, app, minAvailable=1, unhealthyPodEvictionPolicy=policy)
-    settles(admin, at, 0, 1, 0, 1)
+    wait_for_budget_status(admin, at, 0, 1, 0, 1)
     assert evict(admin, made).status == code
 
 
@@ -117,11 +80,11 @@ def test_a_pod_with_two_budgets_cannot_be_evicted(admin: Client, namespace: str)
     app = unique("app")
     made = running(admin, namespace, app)
     for _ in range(2):
-        settles(admin, budget(admin, namespace, app, minAvailable=0), 1, 0, 1, 1)
+        wait_for_budget_status(admin, budget(admin, namespace, app, minAvailable=0), 1, 0, 1, 1)
     answer = evict(admin, made)
     assert answer.status == 500
     assert "more than one PodDisruptionBudget" in answer.json["message"]
-    assert is_there(admin, made)
+    assert pod_exists(admin, made)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +100,7 @@ def test_percentages_refer_to_the_replicas_of_the_controller(
     at = budget(admin, namespace, name, **spec)
     where = path(namespace, "deployments", group="apps/v1")
     admin.post(where, body).ok()
-    settles(admin, at, 0, needed, 0, 3)
+    wait_for_budget_status(admin, at, 0, needed, 0, 3)
     admin.delete(f"{where}/{name}", propagationPolicy="Background").ok()
 
 

@@ -7,15 +7,16 @@ import pytest
 from console.history.models import ObjectChange
 from console.kube import gvr as types
 from console.kube.clients import MERGE_PATCH
+from tests.contract.cleanup import Cleanup
+from tests.contract.edit_forms import form_of
 from tests.contract.grants import Grants, rule
 from tests.contract.objects import deployment, unique
 from tests.contract.pages import join
-from tests.contract.test_workload_actions import Project, _runtime, _site, project, runtime
-from tests.contract.tidy import Scrap
+from tests.contract.workload_project import Project, _runtime, project, runtime
+from tests.support.responses import text_of
 from tests.ui.support import FakeAccess
-from tests.views.cast import CAST
-from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
+from tests.views.conftest import ClientAs, _site
+from tests.views.viewers import VIEWERS
 
 __all__ = ["_runtime", "_site", "project", "runtime"]
 
@@ -60,20 +61,51 @@ async def test_undoing_a_change_keeps_later_changes(
     offer = f'href="{url}/edit?undo={change.pk}"'
     assert offer in await text_of(await project.client().get(f"{url}/changes"))
     reader = FakeAccess(unique("rhea"), list_in={project.namespace})
-    monkeypatch.setitem(CAST, reader.identity.name, lambda: reader)
+    monkeypatch.setitem(VIEWERS, reader.identity.name, lambda: reader)
     read = await text_of(await ClientAs()(reader.identity.name).get(f"{url}/changes"))
     assert "team: red" not in read and "replicas" in read and offer not in read
-    editor = await text_of(await project.client().get(f"{url}/edit?undo={change.pk}"))
-    assert "  replicas: 0\n" in editor and "team: red" in editor
-    for number in ("0", str(change.pk + 1), "x", "9" * 30, ""):
+    opened = await project.client().get(f"{url}/edit?undo={change.pk}")
+    review = form_of(opened.status_code, await text_of(opened))
+    assert f"Undo change to deployment {made['metadata']['name']}</h1>" in review.html
+    assert {"-replicas: 2", "+replicas: 0"} <= {*review.changed} and "team: red" in review.text
+    saved = await project.client().post(f"{url}/edit", {**review.fields, "step": "save"})
+    assert saved.status_code == 302
+    now = project.read(types.DEPLOYMENTS, made)
+    assert now["spec"]["replicas"] == 0 and now["metadata"]["labels"]["team"] == "red"
+    for number in ("0", str(change.pk + 9), "x", "9" * 30, ""):
         missing = await project.client().get(f"{url}/edit?undo={number}")
         assert missing.status_code == 404
+    sent = {**review.fields, "step": "review", "undo": "x"}
+    assert (await project.client().post(f"{url}/edit", sent)).status_code == 400
 
 
-async def test_recording_a_change_needs_no_read_permission(project: Project, scrap: Scrap) -> None:
+async def test_undoing_a_change_of_a_field_that_changed_again_requires_a_decision(
+    project: Project,
+) -> None:
+    made = project.make(types.DEPLOYMENTS, deployment(unique("web"), "registry.example/web:1"))
+    url = project.url(types.DEPLOYMENTS, made)
+    for replicas in ("2", "3"):
+        await project.do(types.DEPLOYMENTS, made, "scale", replicas=replicas)
+    first = await ObjectChange.objects.order_by("pk").afirst()
+    assert first is not None
+    opened = await project.client().get(f"{url}/edit?undo={first.pk}")
+    page = form_of(opened.status_code, await text_of(opened))
+    assert page.status == 409 and "changed again later" in page.html
+    assert "Undo change to deployment" in page.html
+    [radio] = page.radios
+    sent = {**page.fields, radio: "mine", "step": "review"}
+    answered = await project.client().post(f"{url}/edit", sent)
+    review = form_of(answered.status_code, await text_of(answered))
+    assert {"-replicas: 3", "+replicas: 0"} <= {*review.changed}
+    assert "Undo change to deployment" in review.html
+
+
+async def test_recording_a_change_needs_no_read_permission(
+    project: Project, cleanup: Cleanup
+) -> None:
     """The console stores the response of the write and does not read the object again."""
     rights = rule("list patch", "deployments", "apps")
-    join(CAST[project.viewer](), Grants(scrap, project.namespace).team(rights, here=True))
+    join(VIEWERS[project.viewer](), Grants(cleanup, project.namespace).team(rights, here=True))
     made = project.make(types.DEPLOYMENTS, deployment(unique("web"), "registry.example/web:1"))
     await project.do(types.DEPLOYMENTS, made, "restart")
     change = await ObjectChange.objects.aget()

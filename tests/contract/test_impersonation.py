@@ -2,19 +2,19 @@
 
 import pytest
 
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Clients
 from tests.contract.grants import Grants, group, rule, user
 from tests.contract.objects import config_map, path, unique
-from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 
 SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 
 @pytest.fixture
-def grants(scrap: Scrap, namespace: str) -> Grants:
-    return Grants(scrap, namespace)
+def grants(cleanup: Cleanup, namespace: str) -> Grants:
+    return Grants(cleanup, namespace)
 
 
 def acting(client: Client, name: str, *groups: str) -> Client:

@@ -6,10 +6,12 @@ from html import unescape
 import pytest
 
 from console.drafts.models import Draft
+from console.ui.editing.imports import MOST
+from tests.contract.console import _runtime, runtime
+from tests.contract.import_pages import URL, Desk, desk, text_for
 from tests.contract.objects import config_map, unique
-from tests.contract.test_import import URL, Desk, _runtime, _site, desk, runtime, text_for
-from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
+from tests.support.responses import text_of
+from tests.views.conftest import ClientAs, _site
 
 __all__ = ["_runtime", "_site", "desk", "runtime"]
 
@@ -100,5 +102,5 @@ async def test_invalid_draft_versions_are_rejected(desk: Desk, version: str) -> 
 
 
 async def test_oversized_drafts_are_rejected(desk: Desk) -> None:
-    assert (await kept(desk, "a" * 600_000))[0] == 400
+    assert (await kept(desk, "a" * (MOST + 1)))[0] == 400
     assert await Draft.objects.acount() == 0

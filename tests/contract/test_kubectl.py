@@ -8,12 +8,12 @@ from contextlib import ExitStack
 import pytest
 import yaml
 
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Kubectl
 from tests.contract.crds import definition, establish, widget
 from tests.contract.grants import Grants, rule, user
 from tests.contract.objects import config_map, create_pod, deployment, dump, pod, unique
-from tests.contract.tidy import Scrap
 
 
 @pytest.fixture(scope="module")
@@ -93,9 +93,9 @@ def test_describe_prints_deployments(kubectl: Kubectl) -> None:
     assert re.search(rf"^Selector:\s+app={name}$", text, re.MULTILINE)
 
 
-def test_auth_can_i_reports_permissions(kubectl: Kubectl, scrap: Scrap, namespace: str) -> None:
+def test_auth_can_i_reports_permissions(kubectl: Kubectl, cleanup: Cleanup, namespace: str) -> None:
     name = unique("user")
-    grants = Grants(scrap, namespace)
+    grants = Grants(cleanup, namespace)
     grants.here(user(name), rule("list", "pods"))
     grants.wait(name, namespace=namespace, verb="list", resource="pods")
     assert kubectl("auth", "can-i", "delete", "nodes").strip().endswith("yes")
@@ -133,7 +133,7 @@ def widgets(admin: Client, namespace: str) -> Iterator[Obj]:
     )
     crd["spec"]["names"] |= {"shortNames": [unique("s")], "categories": [unique("c")]}
     with ExitStack() as stack:
-        where = establish(admin, Scrap(admin, stack), crd, namespace)
+        where = establish(admin, Cleanup(admin, stack), crd, namespace)
         admin.post(where, widget(crd, "shown", size=7)).ok()
         yield crd
 
@@ -157,3 +157,18 @@ def test_get_accepts_short_names_and_categories(kubectl: Kubectl, widgets: Obj) 
 
 def test_explain_prints_a_type(kubectl: Kubectl) -> None:
     assert "KIND:       Pod" in kubectl("explain", "pods")
+
+
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        ("pods.spec", "ephemeralContainers"),
+        ("pods.spec.containers.resources.limits", "Limits describes the maximum amount"),
+        ("deployments.spec.strategy.rollingUpdate", "maxUnavailable"),
+        ("ingresses.spec.rules.http", "pathType"),
+    ],
+)
+def test_explain_documents_the_fields_of_built_in_types(
+    kubectl: Kubectl, field: str, words: str
+) -> None:
+    assert words in kubectl("explain", field, "--recursive") + kubectl("explain", field)

@@ -11,16 +11,16 @@ from console.actions.node_shell import LABEL, MAX_LIFETIME
 from console.kube.gvr import NAMESPACES, NODES, PODS, Key
 from console.kube.runtime import Runtime
 from console.terminals.shell_pods import delete_leftover_pods, is_leftover
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster, Kubectl
 from tests.contract.grants import Grants, rule, user
 from tests.contract.objects import create_pod, path, pod, unique
-from tests.contract.pages import Page, Person, console_on, known, person, recorded
-from tests.contract.test_service_actions import drawn
-from tests.contract.tidy import Scrap
+from tests.contract.pages import Page, Person, console_on, known, kubectl_line, person, recorded
 from tests.controlplane.waiting import eventually
+from tests.support.forms import form_data
+from tests.support.responses import text_of
 from tests.views.conftest import _site
-from tests.views.test_lists import text_of
 
 __all__ = ["_site"]
 
@@ -45,16 +45,16 @@ def shells(settings: Settings, admin: Client, runtime: Runtime, namespace: str) 
 
 
 @pytest.fixture
-def node(scrap: Scrap, runtime: Runtime) -> Obj:
-    made = scrap.create("/api/v1/nodes", {"metadata": {"name": unique("node")}})
+def node(cleanup: Cleanup, runtime: Runtime) -> Obj:
+    made = cleanup.create("/api/v1/nodes", {"metadata": {"name": unique("node")}})
     known(runtime, NODES, made)
     return made
 
 
 @pytest.fixture
-def olga(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, shells: str) -> Person:
+def editor(monkeypatch: pytest.MonkeyPatch, cleanup: Cleanup, shells: str) -> Person:
     """A user with permission to create pods in that namespace and to view nodes."""
-    found = person(monkeypatch, scrap, shells, rule("get list", "nodes"))
+    found = person(monkeypatch, cleanup, shells, rule("get list", "nodes"))
     found.grants.here(
         user(found.name), rule("get create", "pods"), rule("create get", "pods/attach")
     )
@@ -69,9 +69,9 @@ def made_pods(admin: Client, namespace: str, node: Obj) -> list[Obj]:
 
 
 async def test_the_node_shell_form_warns_about_the_privileged_pod(
-    olga: Person, node: Obj, shells: str
+    editor: Person, node: Obj, shells: str
 ) -> None:
-    page, name = olga.on("shell", "nodes", node), node["metadata"]["name"]
+    page, name = editor.on("shell", "nodes", node), node["metadata"]["name"]
     assert await page.is_offered("nodes", Key("", name))
     text = html.unescape(await page.asks())
     assert f"Open a shell on node {name}" in text
@@ -81,10 +81,10 @@ async def test_the_node_shell_form_warns_about_the_privileged_pod(
 
 
 async def test_a_node_shell_creates_one_pod_with_the_users_identity(
-    admin: Client, olga: Person, node: Obj, shells: str
+    admin: Client, editor: Person, node: Obj, shells: str
 ) -> None:
-    page, name = olga.on("shell", "nodes", node), node["metadata"]["name"]
-    sent = drawn(await page.asks())
+    page, name = editor.on("shell", "nodes", node), node["metadata"]["name"]
+    sent = form_data(await page.asks())
     answer = await page.does(**sent)
     where = f"/clusters/host/projects/{shells}/pods/{sent['name']}/terminal/starting"
     assert answer["Location"] == f"{where}?container=shell"
@@ -99,21 +99,20 @@ async def test_a_node_shell_creates_one_pod_with_the_users_identity(
     [container] = spec["containers"]
     assert container["securityContext"] == {"privileged": True}
     assert container["image"] == IMAGE and container["command"][0] == "nsenter"
-    assert [one[:-1] for one in await recorded()] == [(olga.name, "create", "shell", name)] * 2
+    assert [one[:-1] for one in await recorded()] == [(editor.name, "create", "shell", name)] * 2
     waits = await page.client().get(answer["Location"])
     assert waits.status_code == 200 and "Starting shell" in await text_of(waits)
 
 
 async def test_a_node_shell_has_the_same_effect_as_its_kubectl_command(
-    admin: Client, olga: Person, node: Obj, shells: str, kubectl: Kubectl
+    admin: Client, editor: Person, node: Obj, shells: str, kubectl: Kubectl
 ) -> None:
-    page = olga.on("shell", "nodes", node)
-    sent = drawn(await page.asks())
+    page = editor.on("shell", "nodes", node)
+    sent = form_data(await page.asks())
     other = unique("by-line")
     refused = await page.client().post(page.url, {"name": other, "uid": "another"})
     assert refused.status_code == 409
-    text = html.unescape(await text_of(refused))
-    kubectl.line(text.rpartition("kubectl:")[2].partition("<code>")[2].partition("</code>")[0])
+    kubectl.line(kubectl_line(await text_of(refused)))
     await page.does(**sent)
     found = {one["metadata"]["name"]: one["spec"] for one in made_pods(admin, shells, node)}
     assert found.keys() == {other, sent["name"]}
@@ -121,9 +120,9 @@ async def test_a_node_shell_has_the_same_effect_as_its_kubectl_command(
 
 
 async def test_node_shells_are_disabled_without_a_namespace(
-    settings: Settings, admin: Client, olga: Person, node: Obj, shells: str
+    settings: Settings, admin: Client, editor: Person, node: Obj, shells: str
 ) -> None:
-    page = olga.on("shell", "nodes", node)
+    page = editor.on("shell", "nodes", node)
     settings.NODE_SHELL_NAMESPACE = ""
     assert not await page.is_offered("nodes", Key("", node["metadata"]["name"]))
     assert "regardless of your permissions" in await page.refuses(403, name="shell")
@@ -134,9 +133,9 @@ async def test_node_shells_are_disabled_without_a_namespace(
 
 @pytest.mark.parametrize("name", ["", "Not a name", "x" * 64, "<b>", "../x"])
 async def test_invalid_pod_names_are_rejected(
-    admin: Client, olga: Person, node: Obj, shells: str, name: str
+    admin: Client, editor: Person, node: Obj, shells: str, name: str
 ) -> None:
-    page = olga.on("shell", "nodes", node)
+    page = editor.on("shell", "nodes", node)
     answer = await page.client().post(page.url, {"uid": page.uid, "name": name})
     assert answer.status_code in (400, 422)
     assert "<b>" not in await text_of(answer) and not made_pods(admin, shells, node)
@@ -145,23 +144,23 @@ async def test_invalid_pod_names_are_rejected(
 async def test_users_without_permission_cannot_open_a_node_shell(
     monkeypatch: pytest.MonkeyPatch,
     admin: Client,
-    scrap: Scrap,
-    olga: Person,
+    cleanup: Cleanup,
+    editor: Person,
     node: Obj,
     shells: str,
 ) -> None:
     """Refused by the console or only by the cluster. A node with another UID is also refused."""
-    page = olga.on("shell", "nodes", node)
+    page = editor.on("shell", "nodes", node)
     for who, missing in (("bob", "create pods"), ("charlie", "list nodes")):
         said = html.unescape(await Page(who, page.url, page.uid).refuses(403))
         assert f"You don't have permission to {missing}" in said
-    text = await Page(olga.name, page.url, "another").refuses(409, name="shell")
+    text = await Page(editor.name, page.url, "another").refuses(409, name="shell")
     assert "replaced by another object with the same name" in text
-    reader = person(monkeypatch, scrap, shells, rule("get list", "nodes pods"))
+    reader = person(monkeypatch, cleanup, shells, rule("get list", "nodes pods"))
     refused = await reader.on("shell", "nodes", node).refuses(403, name="shell")
     assert "Permission denied by the cluster." in refused
-    elsewhere = person(monkeypatch, scrap, shells, rule("get list", "nodes"))
-    Grants(scrap, "default").here(user(elsewhere.name), rule("get create", "pods"))
+    elsewhere = person(monkeypatch, cleanup, shells, rule("get list", "nodes"))
+    Grants(cleanup, "default").here(user(elsewhere.name), rule("get create", "pods"))
     refused = await elsewhere.on("shell", "nodes", node).refuses(403, name="shell")
     assert "Permission denied by the cluster." in refused
     assert not made_pods(admin, shells, node)

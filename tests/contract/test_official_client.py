@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from kubernetes import client, config, watch
 
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import Client
 from tests.contract.cluster import Cluster
 from tests.contract.crds import definition, establish, widget
 from tests.contract.objects import config_map, create_pod, deployment, pod, unique
-from tests.contract.tidy import Scrap
 
 # The package is only partly typed, and its types declare every field as optional.
 _connect: Any = config.new_client_from_config
@@ -104,10 +104,10 @@ def test_workloads_are_patched(api: Any, namespace: str) -> None:
 
 
 def test_custom_objects_are_created_and_listed(
-    api: Any, admin: Client, scrap: Scrap, namespace: str
+    api: Any, admin: Client, cleanup: Cleanup, namespace: str
 ) -> None:
     crd = definition()
-    establish(admin, scrap, crd, namespace)
+    establish(admin, cleanup, crd, namespace)
     place = (crd["spec"]["group"], "v1", namespace, "widgets")
     custom: Any = client.CustomObjectsApi(api)
     custom.create_namespaced_custom_object(*place, widget(crd, "one", size=1))

@@ -7,19 +7,19 @@ from collections.abc import Mapping
 
 import pytest
 
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Clients
 from tests.contract.grants import Grants, group, review, role_ref, rule, service_account, user
 from tests.contract.objects import path, unique
-from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 
 Asked = Mapping[str, str]
 
 
 @pytest.fixture
-def grants(scrap: Scrap, namespace: str) -> Grants:
-    return Grants(scrap, namespace)
+def grants(cleanup: Cleanup, namespace: str) -> Grants:
+    return Grants(cleanup, namespace)
 
 
 def asked(verb: str, resource: str, **more: str) -> Asked:

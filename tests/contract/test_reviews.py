@@ -2,11 +2,11 @@
 
 import pytest
 
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Clients
 from tests.contract.grants import Grants, rule, user
 from tests.contract.objects import path, unique
-from tests.contract.tidy import Scrap
 
 _ROOT = "/apis/authorization.k8s.io/v1"
 _SELF = f"{_ROOT}/selfsubjectaccessreviews"
@@ -15,10 +15,10 @@ _RULES = f"{_ROOT}/selfsubjectrulesreviews"
 
 
 @pytest.fixture
-def who(scrap: Scrap, namespace: str) -> str:
+def who(cleanup: Cleanup, namespace: str) -> str:
     """Return a user who can get and list ConfigMaps and get one Secret."""
     name = unique("user")
-    grants = Grants(scrap, namespace)
+    grants = Grants(cleanup, namespace)
     grants.here(user(name), rule("get list", "configmaps"), rule("get", "secrets", names="one"))
     grants.wait(name, namespace=namespace, verb="get", resource="secrets", name="one")
     return name
@@ -119,3 +119,16 @@ def test_a_rules_review_omits_rules_of_other_namespaces(clients: Clients, who: s
 
 def test_a_rules_review_requires_a_namespace(admin: Client) -> None:
     assert admin.post(_RULES, {"spec": {}}).status == 400
+
+
+def test_an_empty_resource_name_allows_lists_but_no_object(
+    clients: Clients, cleanup: Cleanup, namespace: str
+) -> None:
+    name, grants = unique("nameless"), Grants(cleanup, namespace)
+    grants.here(user(name), {**rule("get list watch", "secrets"), "resourceNames": [""]})
+    grants.wait(name, namespace=namespace, verb="list", resource="secrets")
+    client = clients.user(name)
+    assert client.get(path(namespace, "secrets")).status == 200
+    assert client.get(path(namespace, "secrets", "any")).status == 403
+    assert client.get(path("default", "secrets")).status == 403
+    assert not allowed(client, _SELF, about(namespace, "get", "secrets", name="any"))

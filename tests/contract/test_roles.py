@@ -2,20 +2,20 @@
 
 import pytest
 
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import Client
 from tests.contract.grants import Grants, review, role_ref, rule, user
 from tests.contract.objects import unique
-from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 
 
 @pytest.fixture
-def grants(scrap: Scrap, namespace: str) -> Grants:
-    return Grants(scrap, namespace)
+def grants(cleanup: Cleanup, namespace: str) -> Grants:
+    return Grants(cleanup, namespace)
 
 
 def test_aggregated_cluster_roles_combine_rules(
-    admin: Client, grants: Grants, scrap: Scrap
+    admin: Client, grants: Grants, cleanup: Cleanup
 ) -> None:
     label = {unique("example.com/part"): "yes"}
     whole = grants.cluster_role(aggregationRule={"clusterRoleSelectors": [{"matchLabels": label}]})
@@ -23,7 +23,7 @@ def test_aggregated_cluster_roles_combine_rules(
     assert not admin.get(f"{where}/{whole}").ok()["rules"]
     for resource in ("pods", "secrets"):
         about = {"name": unique("contract"), "labels": label}
-        scrap.create(where, {"metadata": about, "rules": [rule("get", resource)]})
+        cleanup.create(where, {"metadata": about, "rules": [rule("get", resource)]})
     found = eventually(
         lambda: len(rules := admin.get(f"{where}/{whole}").ok()["rules"] or []) == 2 and rules,
         "the rules are added up",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from channels.testing import WebsocketCommunicator
 
-from console.audit.models import AuditOutcome
+from console.audit.models import AuditRecord
 from console.kube.gvr import NAMESPACES, SECRETS
 from console.kube.runtime import Runtime
 from console.live.limits import SocketCap
@@ -17,17 +17,17 @@ from console.ui.core.object_source import MOST_PROJECTS, check_access_not_denied
 from console.ui.core.permissions import Denied
 from console.ui.core.registry import kinds
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.grants import VERSION, Grants, role_ref, rule, user
 from tests.contract.objects import path, unique
-from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import live
+from tests.support.responses import text_of
 from tests.ui.support import FakeAccess
-from tests.views.cast import CAST
 from tests.views.conftest import ClientAs, _site
-from tests.views.test_lists import text_of
+from tests.views.viewers import VIEWERS
 
 __all__ = ["_site"]
 
@@ -74,29 +74,29 @@ def _secrets(admin: Client, namespace: str) -> None:
 def viewer(monkeypatch: pytest.MonkeyPatch, namespace: str) -> FakeAccess:
     """A user whom the console allows to view and delete the Secrets of the namespace."""
     found = FakeAccess(unique("kate"), list_in={namespace}, delete_in={namespace})
-    monkeypatch.setitem(CAST, found.identity.name, lambda: found)
+    monkeypatch.setitem(VIEWERS, found.identity.name, lambda: found)
     return found
 
 
 @pytest.fixture
-def binding(scrap: Scrap, namespace: str, viewer: FakeAccess) -> str:
+def binding(cleanup: Cleanup, namespace: str, viewer: FakeAccess) -> str:
     """Grant the same permissions in the cluster and return the binding's name."""
     name = viewer.identity.name
     role = path(namespace, "roles", group=VERSION)
     rules = [rule("list watch delete", "secrets")]
-    scrap.admin.post(role, {"metadata": {"name": name}, "rules": rules}).ok()
-    grants = Grants(scrap, namespace)
+    cleanup.admin.post(role, {"metadata": {"name": name}, "rules": rules}).ok()
+    grants = Grants(cleanup, namespace)
     made = grants.bind_here(user(name), role_ref("Role", name))
     grants.wait(name, verb="list", resource="secrets", namespace=namespace)
     return path(namespace, "rolebindings", made, group=VERSION)
 
 
-def let_read(viewer: FakeAccess, scrap: Scrap, namespace: str) -> None:
+def let_read(viewer: FakeAccess, cleanup: Cleanup, namespace: str) -> None:
     """Allow the user to get Secrets in the cluster. The console's permissions are set by the test."""
     name = f"{viewer.identity.name}-get"
     role = path(namespace, "roles", group=VERSION)
-    scrap.admin.post(role, {"metadata": {"name": name}, "rules": [rule("get", "secrets")]}).ok()
-    grants = Grants(scrap, namespace)
+    cleanup.admin.post(role, {"metadata": {"name": name}, "rules": [rule("get", "secrets")]}).ok()
+    grants = Grants(cleanup, namespace)
     grants.bind_here(user(viewer.identity.name), role_ref("Role", name))
     grants.wait(viewer.identity.name, verb="get", resource="secrets", namespace=namespace)
 
@@ -176,7 +176,7 @@ async def test_too_many_projects_require_a_selection(
 
 @pytest.mark.django_db(transaction=True)
 async def test_revealing_a_value_requires_get_permission_in_the_cluster(
-    viewer: FakeAccess, binding: str, namespace: str, scrap: Scrap
+    viewer: FakeAccess, binding: str, namespace: str, cleanup: Cleanup
 ) -> None:
     url = f"/clusters/host/projects/{namespace}/secrets/apple"
     viewer.get_in = {namespace}
@@ -185,13 +185,13 @@ async def test_revealing_a_value_requires_get_permission_in_the_cluster(
     html = await text_of(response)
     assert response.status_code == 403
     assert "Permission denied by the cluster." in html and CANARY not in html
-    let_read(viewer, scrap, namespace)
+    let_read(viewer, cleanup, namespace)
     response = await client.post(f"{url}/actions/reveal")
     html = await text_of(response)
     assert response.status_code == 200, html
     assert f">{CANARY}</code>" in html and "managedFields" not in html
     assert CANARY not in await text_of(await client.get(url))
-    codes = [row.code async for row in AuditOutcome.objects.order_by("record__time")]
+    codes = [row.code async for row in AuditRecord.objects.order_by("time")]
     assert codes == [403, 200]
     assert (await client.post(f"{url[:-5]}nothing/actions/reveal")).status_code == 404
     assert (await client.post(f"{url[:-5]}%2e%2e/actions/reveal")).status_code == 404
@@ -259,13 +259,13 @@ async def test_a_secret_is_deleted_with_the_users_identity(
 
 
 @pytest.fixture
-def unwatched(viewer: FakeAccess, namespace: str, scrap: Scrap) -> FakeAccess:
+def unwatched(viewer: FakeAccess, namespace: str, cleanup: Cleanup) -> FakeAccess:
     """A user who can list but not watch Secrets, both in the console and in the cluster."""
     name, viewer.watch = viewer.identity.name, False
     role = path(namespace, "roles", group=VERSION)
     rules = [rule("patch delete list", "secrets")]
-    scrap.admin.post(role, {"metadata": {"name": name}, "rules": rules}).ok()
-    grants = Grants(scrap, namespace)
+    cleanup.admin.post(role, {"metadata": {"name": name}, "rules": rules}).ok()
+    grants = Grants(cleanup, namespace)
     grants.bind_here(user(name), role_ref("Role", name))
     grants.wait(name, verb="list", resource="secrets", namespace=namespace)
     return viewer
@@ -285,7 +285,7 @@ async def test_a_missing_watch_permission_is_reported(
 
 @pytest.mark.django_db(transaction=True)
 async def test_a_secret_page_requires_only_get_permission(
-    unwatched: FakeAccess, namespace: str, scrap: Scrap
+    unwatched: FakeAccess, namespace: str, cleanup: Cleanup
 ) -> None:
     """A user without `get` receives 403, not "not found"."""
     one = f"/clusters/host/projects/{namespace}/secrets/apple"
@@ -296,7 +296,7 @@ async def test_a_secret_page_requires_only_get_permission(
         assert (await get(unwatched, url))[0] == 403, url
     for url in forms:
         assert (await client.post(url, {"uid": "u"})).status_code == 403, url
-    let_read(unwatched, scrap, namespace)
+    let_read(unwatched, cleanup, namespace)
     for url in (one, *forms):
         assert (await get(unwatched, url))[0] == 200, url
 
@@ -305,7 +305,7 @@ async def test_an_action_on_one_secret_does_not_list_secrets(
     viewer: FakeAccess,
     binding: str,
     namespace: str,
-    scrap: Scrap,
+    cleanup: Cleanup,
     runtime: Runtime,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -314,7 +314,7 @@ async def test_an_action_on_one_secret_does_not_list_secrets(
     def never(*_: Any) -> Any:
         raise AssertionError("a list was asked for")
 
-    let_read(viewer, scrap, namespace)
+    let_read(viewer, cleanup, namespace)
     viewer.get_in = {namespace}
     monkeypatch.setattr(runtime, "live_list", never)
     url = f"/clusters/host/projects/{namespace}/secrets/apple/actions/delete"

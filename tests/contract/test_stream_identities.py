@@ -15,11 +15,11 @@ from console.kube.errors import ApiError, Forbidden, NotFound
 from console.kube.gvr import PODS
 from console.kube.identity import Identity
 from console.kube.transport import Transport
+from tests.contract.cleanup import Cleanup
 from tests.contract.cluster import Cluster
 from tests.contract.grants import Grants, group, rule
 from tests.contract.objects import unique
-from tests.contract.tidy import Scrap
-from tests.depth import number
+from tests.support.depth import number
 
 #: Valid usernames. They are transmitted unchanged or rejected, see `Identity`.
 NAMES = ("ann", "Ann", "ann,bob", "ann bob", "a: b", 'a"b', "a\\b", "a%2Cb", "a;b=c", "n" * 253)
@@ -34,11 +34,11 @@ def log(client: UserClient, path: str) -> Opened:
 
 def command(client: UserClient, path: str) -> Opened:
     query = [("command", "true"), ("stdout", "true")]
-    return client.connect(f"{path}/exec", "v5.channel.k8s.io", query)
+    return client.connect(f"{path}/exec", ["v5.channel.k8s.io"], query)
 
 
 def forwarded(client: UserClient, path: str) -> Opened:
-    return client.connect(f"{path}/portforward", "v4.channel.k8s.io", [("ports", "80")])
+    return client.connect(f"{path}/portforward", ["v4.channel.k8s.io"], [("ports", "80")])
 
 
 def page(client: UserClient, path: str) -> Opened:
@@ -79,10 +79,10 @@ async def test_the_user_name_is_transmitted_unchanged(
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_the_group_name_is_transmitted_unchanged(
-    transport: Transport, namespace: str, scrap: Scrap, name: str
+    transport: Transport, namespace: str, cleanup: Cleanup, name: str
 ) -> None:
     """Members of the group get 404 for the missing pod; other users get 403."""
-    grants = Grants(scrap, namespace)
+    grants = Grants(cleanup, namespace)
     team = f"{unique('team')}{name}"[:253]
     parts = "pods/log pods/exec pods/portforward pods/proxy"
     grants.here(group(team), rule("get create", parts))

@@ -2,12 +2,12 @@
 
 import pytest
 
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Clients
 from tests.contract.crds import definition, establish
 from tests.contract.objects import path, secret, unique, version_of
 from tests.contract.stream import names, watch
-from tests.contract.tidy import Scrap
 
 
 @pytest.fixture
@@ -199,11 +199,11 @@ def test_a_streaming_list_requires_a_version_match(admin: Client, where: str) ->
 
 
 def test_an_expired_resource_version_returns_410(
-    admin: Client, scrap: Scrap, namespace: str
+    admin: Client, cleanup: Cleanup, namespace: str
 ) -> None:
     """Versions from before the type was defined are not available."""
     crd = definition()
-    served = establish(admin, scrap, crd, namespace)
+    served = establish(admin, cleanup, crd, namespace)
     with watch(admin, served, resourceVersion="1") as stream:
         status = stream.error()
     assert (status["code"], status["reason"], status["status"]) == (410, "Expired", "Failure")

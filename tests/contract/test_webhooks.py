@@ -17,18 +17,18 @@ import pytest
 from console.kube.gvr import CONFIG_MAPS, DEPLOYMENTS, Key
 from console.kube.runtime import Runtime
 from console.ui.core.links import edit_url
+from tests.contract.cleanup import Cleanup
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster
+from tests.contract.edit_forms import Form, form_of
 from tests.contract.grants import rule
 from tests.contract.objects import config_map, deployment, path, unique
 from tests.contract.pages import Person, console_on, known, person
-from tests.contract.test_edit import Form, form_of
-from tests.contract.test_service_actions import drawn
-from tests.contract.tidy import Scrap
 from tests.controlplane.pki import Authority
 from tests.controlplane.waiting import eventually
+from tests.support.forms import form_data
+from tests.support.responses import text_of
 from tests.views.conftest import ClientAs, _site
-from tests.views.test_lists import text_of
 
 __all__ = ["_site"]
 
@@ -67,7 +67,7 @@ class Webhook:
 
     server: Silent
     authority: bytes
-    scrap: Scrap
+    cleanup: Cleanup
     namespace: str
 
     def make(self, policy: str) -> None:
@@ -85,12 +85,12 @@ class Webhook:
             "admissionReviewVersions": ["v1"],
             "timeoutSeconds": 1,
         }
-        self.scrap.create(WEBHOOKS, {"metadata": {"name": unique("slow")}, "webhooks": [webhook]})
+        self.cleanup.create(WEBHOOKS, {"metadata": {"name": unique("slow")}, "webhooks": [webhook]})
         where, body = path(self.namespace, "configmaps"), config_map(unique("try"))
 
         def is_asked() -> bool:
             before = self.server.asked
-            self.scrap.admin.post(f"{where}?dryRun=All", body)
+            self.cleanup.admin.post(f"{where}?dryRun=All", body)
             return self.server.asked > before
 
         eventually(is_asked, "it is asked")
@@ -123,14 +123,14 @@ def webhook(
         stack.callback(server.shutdown)
         stack.callback(server.ended.set)
         certificate = authority.certificate.read_bytes()
-        yield Webhook(server, certificate, Scrap(admin, stack), namespace)
+        yield Webhook(server, certificate, Cleanup(admin, stack), namespace)
 
 
 @pytest.fixture
-def olga(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str) -> Person:
+def editor(monkeypatch: pytest.MonkeyPatch, cleanup: Cleanup, namespace: str) -> Person:
     config_maps = rule("get list patch create", "configmaps")
     scaling = rule("get list patch", "deployments deployments/scale", "apps")
-    return person(monkeypatch, scrap, namespace, config_maps, scaling)
+    return person(monkeypatch, cleanup, namespace, config_maps, scaling)
 
 
 @pytest.fixture
@@ -149,10 +149,10 @@ def timed_out(text: str) -> bool:
 
 @pytest.mark.parametrize("policy", ["Fail", "Ignore"])
 async def test_labels_are_saved_or_kept_in_the_form(
-    webhook: Webhook, admin: Client, made: Obj, olga: Person, policy: str
+    webhook: Webhook, admin: Client, made: Obj, editor: Person, policy: str
 ) -> None:
-    page = olga.on("labels", "configmaps", made)
-    typed = {**drawn(await page.asks()), "labels": "kept=yes"}
+    page = editor.on("labels", "configmaps", made)
+    typed = {**form_data(await page.asks()), "labels": "kept=yes"}
     webhook.make(policy)
     if policy == "Ignore":
         await page.does(**typed)
@@ -166,12 +166,12 @@ async def test_labels_are_saved_or_kept_in_the_form(
 
 @pytest.mark.parametrize("policy", ["Fail", "Ignore"])
 async def test_a_deployment_is_scaled_or_unchanged(
-    webhook: Webhook, admin: Client, runtime: Runtime, olga: Person, policy: str
+    webhook: Webhook, admin: Client, runtime: Runtime, editor: Person, policy: str
 ) -> None:
     where = path(webhook.namespace, "deployments", group="apps/v1")
     made = admin.post(where, deployment(unique("web"), "example/app:1")).ok()
     known(runtime, DEPLOYMENTS, made)
-    page = olga.on("scale", "deployments", made)
+    page = editor.on("scale", "deployments", made)
     webhook.make(policy)
     if policy == "Ignore":
         await page.does(replicas="2")
@@ -184,11 +184,11 @@ async def test_a_deployment_is_scaled_or_unchanged(
 
 @pytest.mark.parametrize("policy", ["Fail", "Ignore"])
 async def test_a_manifest_is_saved_or_kept_in_the_editor(
-    webhook: Webhook, admin: Client, made: Obj, olga: Person, policy: str
+    webhook: Webhook, admin: Client, made: Obj, editor: Person, policy: str
 ) -> None:
     name = made["metadata"]["name"]
     url = edit_url("host", "configmaps", Key(webhook.namespace, name))
-    client = ClientAs()(olga.name)
+    client = ClientAs()(editor.name)
 
     async def sent(form: Form, step: str) -> Form:
         answer = await client.post(url, {**form.fields, "step": step})
@@ -209,13 +209,13 @@ async def test_a_manifest_is_saved_or_kept_in_the_editor(
 
 @pytest.mark.parametrize("policy", ["Fail", "Ignore"])
 async def test_a_new_object_is_created_or_its_yaml_is_kept(
-    webhook: Webhook, admin: Client, runtime: Runtime, olga: Person, policy: str
+    webhook: Webhook, admin: Client, runtime: Runtime, editor: Person, policy: str
 ) -> None:
     name = unique("new")
     text = f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n  k: typed\n"
     webhook.make(policy)
     data = {"step": "create", "text": text, "namespace": webhook.namespace}
-    answer = await ClientAs()(olga.name).post("/clusters/host/import", data)
+    answer = await ClientAs()(editor.name).post("/clusters/host/import", data)
     page = html.unescape(await text_of(answer))
     found = admin.get(path(webhook.namespace, "configmaps", name))
     if policy == "Ignore":

@@ -1,9 +1,10 @@
 """Builds the programs of the control plane once into a cache outside the repository.
 
-The Go module `tools/` pins the versions. The name of the cache folder contains a hash of all
-build inputs, so a changed version never uses an old binary, and checkouts with the same versions
-share one build. A binary gets its name only when it is complete. A lock makes a second process
-wait instead of building the same program concurrently.
+The Go module `tools/` pins the versions, `tools-1.24/` those of an old Kubernetes, and
+`tools-registry/` that of a container registry. The name of the cache folder of a module contains a
+hash of all build inputs, so a changed version never uses an old binary, and checkouts with the same
+versions share one build. A binary gets its name only when it is complete. A lock makes a second
+process wait instead of building the same program concurrently.
 
     python -m tests.controlplane.build [NAME ...]
 """
@@ -24,9 +25,12 @@ from pathlib import Path
 
 from tests.controlplane.component import GO
 
-__all__ = ["TOOLS", "BuildError", "Report", "ensure", "find", "version_of"]
+__all__ = ["OLD", "TOOLS", "BuildError", "Report", "ensure", "find", "tools_folder", "version_of"]
 
-TOOLS_FOLDER = Path(__file__).parent / "tools"
+#: The Go modules, by the suffix of their folders' names.
+_CURRENT, OLD, _REGISTRY = "", "-1.24", "-registry"
+#: The program of each module whose version is part of the name of its cache folder.
+_MAIN = {_CURRENT: "kube-apiserver", OLD: f"kube-apiserver{OLD}", _REGISTRY: "registry"}
 
 #: Callback for pieces of progress text, including newlines.
 Report = Callable[[str], None]
@@ -47,15 +51,33 @@ class Tool:
     pinned: str
     #: Name of the binary built by Go: the last element of the package path.
     built_as: str
+    #: `_CURRENT`, `OLD` or `_REGISTRY`.
+    module: str = _CURRENT
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the Go module."""
+        return tools_folder(self.module)
 
 
-def _kubernetes(name: str) -> Tool:
+def tools_folder(module: str = _CURRENT) -> Path:
+    return Path(__file__).parent / f"tools{module}"
+
+
+def _kubernetes(name: str, module: str = _CURRENT) -> Tool:
     package = f"k8s.io/kubernetes/cmd/{name}"
-    return Tool(name=name, package=package, pinned="k8s.io/kubernetes", built_as=name)
+    return Tool(
+        name=f"{name}{module}",
+        package=package,
+        pinned="k8s.io/kubernetes",
+        built_as=name,
+        module=module,
+    )
 
 
 _ETCD = "go.etcd.io/etcd/server/v3"
 _KWOK = "sigs.k8s.io/kwok"
+_DISTRIBUTION = "github.com/distribution/distribution/v3"
 _ALL = (
     Tool(name="etcd", package=_ETCD, pinned=_ETCD, built_as="server"),
     _kubernetes("kube-apiserver"),
@@ -64,6 +86,16 @@ _ALL = (
     _kubernetes("kubectl"),
     _kubernetes("kubelet"),
     Tool(name="kwok", package=f"{_KWOK}/cmd/kwok", pinned=_KWOK, built_as="kwok"),
+    _kubernetes("kube-apiserver", OLD),
+    _kubernetes("kube-controller-manager", OLD),
+    _kubernetes("kube-scheduler", OLD),
+    Tool(
+        name="registry",
+        package=f"{_DISTRIBUTION}/cmd/registry",
+        pinned=_DISTRIBUTION,
+        built_as="registry",
+        module=_REGISTRY,
+    ),
 )
 TOOLS = {tool.name: tool for tool in _ALL}
 
@@ -76,22 +108,27 @@ _FLAGS = (
     # The linker drops debug tables anyway. Not generating them reduces the build time by an eighth.
     "-gcflags=all=-dwarf=false",
 )
+#: Build tags of the modules: the cloud providers inside old Kubernetes take longer to build than the
+#: rest.
+_TAGS = {_CURRENT: (), OLD: ("-tags=providerless",), _REGISTRY: ()}
 # Without cgo, the programs are static and no C compiler is needed.
 _ENVIRONMENT = {"CGO_ENABLED": "0", "GOWORK": "off"}
 
 
 def version_of(tool: Tool) -> str:
     """Return the pinned version from go.mod, the only place where versions are specified."""
-    text = (TOOLS_FOLDER / "go.mod").read_text()
+    text = (tool.folder / "go.mod").read_text()
     found = re.search(rf"^(?:require)?\s+{re.escape(tool.pinned)} (v\S+)", text, re.MULTILINE)
     if found is None:
-        raise BuildError(f"tools/go.mod does not pin {tool.pinned}")
+        raise BuildError(f"{tool.folder.name}/go.mod does not pin {tool.pinned}")
     return found.group(1)
 
 
-def _linker_flags() -> str:
+def _linker_flags(module: str) -> str:
     """Return flags that omit debug tables and set the version variables of official builds."""
-    version = version_of(TOOLS["kube-apiserver"])
+    if module == _REGISTRY:
+        return "-s -w"
+    version = version_of(TOOLS[_MAIN[module]])
     major, minor = version.removeprefix("v").split(".")[:2]
     stamps = {"sigs.k8s.io/kwok/pkg/consts.Version": version_of(TOOLS["kwok"])}
     for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version"):
@@ -102,20 +139,22 @@ def _linker_flags() -> str:
     return " ".join(["-s -w", *(f"-X {name}={value}" for name, value in stamps.items())])
 
 
-def _cache_folder() -> Path:
+def _cache_folder(module: str) -> Path:
     root = os.environ.get("QUARTERDECK_CACHE") or str(Path.home() / ".cache" / "quarterdeck")
     digest = hashlib.sha256()
     for name in ("go.mod", "go.sum"):
-        digest.update((TOOLS_FOLDER / name).read_bytes())
-    settings = (sys.platform, platform.machine(), *_FLAGS, _linker_flags(), str(_ENVIRONMENT))
+        digest.update((tools_folder(module) / name).read_bytes())
+    flags = (*_FLAGS, *_TAGS[module], _linker_flags(module))
+    settings = (sys.platform, platform.machine(), *flags, str(_ENVIRONMENT))
     digest.update("\n".join(settings).encode())
-    name = f"kubernetes-{version_of(TOOLS['kube-apiserver'])}-{digest.hexdigest()[:12]}"
+    family = "registry" if module == _REGISTRY else "kubernetes"
+    name = f"{family}-{version_of(TOOLS[_MAIN[module]])}-{digest.hexdigest()[:12]}"
     return Path(root).absolute() / "controlplane" / name
 
 
 def find(name: str) -> Path | None:
     """Return the path of an existing program, or None. `KUBEBUILDER_ASSETS` has precedence."""
-    folders = [_cache_folder()]
+    folders = [_cache_folder(TOOLS[name].module)]
     if assets := os.environ.get("KUBEBUILDER_ASSETS"):
         folders.insert(0, Path(assets).absolute())
     for folder in folders:
@@ -129,8 +168,9 @@ def ensure(names: Iterable[str], report: Report) -> dict[str, Path]:
     """Build missing programs and return the paths of all programs."""
     wanted = [TOOLS[name] for name in names]
     found = _found(wanted)
-    if len(found) < len(wanted):
-        found |= _build([tool for tool in wanted if tool.name not in found], report)
+    missing = [tool for tool in wanted if tool.name not in found]
+    for module in dict.fromkeys(tool.module for tool in missing):
+        found |= _build([tool for tool in missing if tool.module == module], report)
     return {tool.name: found[tool.name] for tool in wanted}
 
 
@@ -139,8 +179,8 @@ def _found(tools: Iterable[Tool]) -> dict[str, Path]:
 
 
 def _build(tools: Sequence[Tool], report: Report) -> dict[str, Path]:
-    """Build all programs in one command, so that linking and compiling overlap."""
-    folder = _cache_folder()
+    """Build programs of one module in one command, so that linking and compiling overlap."""
+    folder = _cache_folder(tools[0].module)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -180,12 +220,14 @@ def _compile(tools: Sequence[Tool], folder: Path) -> None:
         raise BuildError(f"cannot build {_names(tools)}: Go is not installed")
     unfinished = folder / f".unfinished.{os.getpid()}"
     log = folder / "build.log"
-    command = [go, "build", *_FLAGS, f"-ldflags={_linker_flags()}", "-o", f"{unfinished}/"]
+    module = tools[0].module
+    flags = (*_FLAGS, *_TAGS[module], f"-ldflags={_linker_flags(module)}")
+    command = [go, "build", *flags, "-o", f"{unfinished}/"]
     try:
         with log.open("w") as said:
             done = subprocess.run(
                 [*command, *(tool.package for tool in tools)],
-                cwd=TOOLS_FOLDER,
+                cwd=tools[0].folder,
                 env=_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=said,

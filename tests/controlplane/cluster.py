@@ -23,7 +23,7 @@ from typing import Self
 from tests.controlplane import etcd, nodes, programs
 from tests.controlplane.api import Api
 from tests.controlplane.audit import AuditEvent, read_events
-from tests.controlplane.build import Report, ensure
+from tests.controlplane.build import OLD, Report, ensure
 from tests.controlplane.component import Component, ComponentError, environment
 from tests.controlplane.layout import MASTERS, Layout
 from tests.controlplane.pki import KeyPair
@@ -56,8 +56,11 @@ class ControlPlane:
         with_kwok: bool = False,
         users: Mapping[str, Sequence[str]] = USERS,
         options: programs.ApiserverOptions | None = None,
+        old: bool = False,
         report: Report = _silent,
     ) -> None:
+        """With `old`, all Kubernetes programs but kubectl are from `tools-1.24/`."""
+        self._old = old
         self._with_controllers = with_controllers
         self._with_kwok = with_kwok
         self._options = options or programs.ApiserverOptions()
@@ -93,7 +96,8 @@ class ControlPlane:
 
     def start(self) -> None:
         """Build missing programs, start all programs and wait until they are ready."""
-        self._programs = ensure(self._needed(), self._report)
+        found = ensure(self._needed(), self._report)
+        self._programs = {name.removesuffix(OLD): path for name, path in found.items()}
         atexit.register(self.stop)
         try:
             self._component(ETCD).start(programs.etcd(self._layout))
@@ -115,9 +119,10 @@ class ControlPlane:
         self._temporary.cleanup()
 
     def _needed(self) -> list[str]:
-        names = ["etcd", "kube-apiserver", "kubectl"]
+        kubernetes = ["kube-apiserver"]
         if self._with_controllers:
-            names += ["kube-controller-manager", "kube-scheduler"]
+            kubernetes += ["kube-controller-manager", "kube-scheduler"]
+        names = ["etcd", "kubectl", *(name + OLD if self._old else name for name in kubernetes)]
         if self._with_kwok:
             names.append("kwok")
         return names
@@ -257,6 +262,18 @@ class ControlPlane:
             timeout=_KUBECTL_SECONDS,
             check=False,
         )
+
+    def kubectl_output(self, *arguments: str) -> bytes:
+        """Run kubectl as the administrator, and return the unchanged bytes of its output. Raise
+        `CalledProcessError` if it fails.
+        """
+        return subprocess.run(
+            [str(self._programs["kubectl"]), *arguments],
+            env={**environment(self._layout.folder), "KUBECONFIG": str(self.kubeconfig)},
+            capture_output=True,
+            timeout=_KUBECTL_SECONDS,
+            check=True,
+        ).stdout
 
     def add_nodes(self, number: int) -> list[str]:
         """Register simulated nodes and return their names. kwok makes the nodes ready soon after."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.controlplane import audit
 from tests.controlplane.pki import Authority, KeyPair, write_private_key
-from tests.ports import LOOPBACK, free_port
+from tests.support.ports import LOOPBACK, free_port
 
 __all__ = ["MASTERS", "Layout"]
 

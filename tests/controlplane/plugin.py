@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from tests.controlplane.build import TOOLS, BuildError, ensure, find
+from tests.controlplane.build import OLD, TOOLS, BuildError, ensure, find
 from tests.controlplane.cluster import ControlPlane
 from tests.node.box import Unavailable
 from tests.node.node import RealNode
@@ -45,12 +45,17 @@ def skip_or_fail(what: str, why: str) -> NoReturn:
 @pytest.fixture(scope="session")
 def control_plane_programs(pytestconfig: pytest.Config) -> Mapping[str, Path]:
     """The programs, built if missing. The build is tried only once per run, even if it fails."""
-    names = [name for name in TOOLS if name != "kubelet"]
-    with _building(pytestconfig, names):
+    names = [tool.name for tool in TOOLS.values() if not tool.module and tool.name != "kubelet"]
+    return _built(pytestconfig, names, "tests on a real control plane")
+
+
+def _built(config: pytest.Config, names: Collection[str], what: str) -> Mapping[str, Path]:
+    """Build missing programs, or skip the tests `what`."""
+    with _building(config, names):
         try:
             return ensure(names, _say)
         except BuildError as error:
-            skip_or_fail("tests on a real control plane", str(error))
+            skip_or_fail(what, str(error))
 
 
 @pytest.fixture(scope="session")
@@ -59,6 +64,28 @@ def control_plane(control_plane_programs: Mapping[str, Path]) -> Iterator[Contro
     nodes.
     """
     with ControlPlane() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def old_control_plane_programs(
+    pytestconfig: pytest.Config, control_plane_programs: Mapping[str, Path]
+) -> Mapping[str, Path]:
+    """The programs of Kubernetes 1.24, built if missing."""
+    names = [name for name in TOOLS if name.endswith(OLD)]
+    return _built(pytestconfig, names, "tests on an old control plane")
+
+
+@pytest.fixture(scope="session")
+def registry_program(pytestconfig: pytest.Config) -> Path:
+    """The program of a container registry, built if missing."""
+    return _built(pytestconfig, ["registry"], "tests with a container registry")["registry"]
+
+
+@pytest.fixture(scope="session")
+def old_control_plane(old_control_plane_programs: Mapping[str, Path]) -> Iterator[ControlPlane]:
+    """Like `control_plane`, with Kubernetes 1.24."""
+    with ControlPlane(old=True) as cluster:
         yield cluster
 
 

@@ -27,7 +27,7 @@ from tests.controlplane.wire import (
     ScriptedResponse,
     Upstream,
 )
-from tests.ports import LOOPBACK, free_port
+from tests.support.ports import LOOPBACK, free_port
 
 __all__ = ["CuttingProxy", "RecordedRequest", "Script", "ScriptedResponse", "refusal"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.controlplane.build import TOOLS, TOOLS_FOLDER, find, version_of
+from tests.controlplane.build import OLD, TOOLS, find, tools_folder, version_of
 from tests.controlplane.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
@@ -150,8 +150,9 @@ def test_kubebuilder_assets_take_precedence_over_the_cache(
     assert find("kubectl") is None
 
 
-def test_staging_modules_match_the_pinned_kubernetes_version() -> None:
-    minor_and_patch = version_of(TOOLS["kube-apiserver"]).removeprefix("v1.")
-    text = (TOOLS_FOLDER / "go.mod").read_text()
+@pytest.mark.parametrize("module", ["", OLD])
+def test_staging_modules_match_the_pinned_kubernetes_version(module: str) -> None:
+    minor_and_patch = version_of(TOOLS[f"kube-apiserver{module}"]).removeprefix("v1.")
+    text = (tools_folder(module) / "go.mod").read_text()
     replaced = set(re.findall(r"=> k8s\.io/\S+ (v\S+)", text))
     assert replaced == {f"v0.{minor_and_patch}"}

@@ -79,3 +79,19 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevCluster]:
 @pytest.fixture
 def world_api(world: DevCluster) -> Api:
     return Api.of(world)
+
+
+@pytest.fixture
+def node(api: Api) -> Obj:
+    ready = {"type": "Ready", "status": "True"}
+    address = {"type": "InternalIP", "address": "10.1.0.1"}
+    body = {
+        "metadata": {"name": "node-1"},
+        "spec": {"podCIDR": "10.244.9.0/24"},
+        "status": {
+            "addresses": [address],
+            "conditions": [ready],
+            "allocatable": {"cpu": "4", "memory": "8Gi", "pods": "20"},
+        },
+    }
+    return api.post("/api/v1/nodes", body)

@@ -12,9 +12,9 @@ from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION
 from devcluster.server import DevCluster
 from tests.controlplane.waiting import eventually
 from tests.devcluster.conftest import Api, Obj
-from tests.devcluster.test_workloads import PODS, node
 
-__all__ = ["node"]
+PODS = "/api/v1/namespaces/default/pods"
+
 
 pytestmark = pytest.mark.usefixtures("node")
 

@@ -12,7 +12,7 @@ from devcluster.cluster import Cluster
 from devcluster.server import DevCluster, DevClusterError
 from tests.controlplane.waiting import eventually
 from tests.devcluster.conftest import Api
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 

@@ -13,22 +13,6 @@ DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 PODS = "/api/v1/namespaces/default/pods"
 
 
-@pytest.fixture
-def node(api: Api) -> Obj:
-    ready = {"type": "Ready", "status": "True"}
-    address = {"type": "InternalIP", "address": "10.1.0.1"}
-    body = {
-        "metadata": {"name": "node-1"},
-        "spec": {"podCIDR": "10.244.9.0/24"},
-        "status": {
-            "addresses": [address],
-            "conditions": [ready],
-            "allocatable": {"cpu": "4", "memory": "8Gi", "pods": "20"},
-        },
-    }
-    return api.post("/api/v1/nodes", body)
-
-
 def template(behaviour: str = "", memory: str = "64Mi", **spec: Any) -> Obj:
     container = {"name": "c", "image": "example/web:1"}
     resources = {"resources": {"requests": {"memory": memory}}}

@@ -21,16 +21,16 @@ from devcluster.custom_types import CRDS
 from devcluster.rbac import CLUSTER_ROLE_BINDINGS
 from devcluster.server import DevCluster
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.contract.test_edit import Form, form_of
+from tests.contract.edit_forms import Form, form_of
 from tests.controlplane.waiting import eventually
 from tests.hostile.conftest import ADMINS
-from tests.hostile.reading import wrong_in
+from tests.hostile.foreign_content import wrong_in
 from tests.hostile.world import define, write
-from tests.kinds.test_custom_kinds import definition
+from tests.kinds.custom_types import definition
 from tests.kinds.world import Obj
 from tests.kube.clusters import live
+from tests.support.responses import text_of
 from tests.views.conftest import Utf8Client
-from tests.views.test_lists import text_of
 
 WIDGETS, ANYTHING = GVR("zqx.org", "v1", "widgets"), GVR("zqx.org", "v1", "anythings")
 #: Maximum CPU seconds per response, including the cluster in the same process.

@@ -17,8 +17,8 @@ from tests.browser.chromium import need_chromium
 from tests.browser.console import PASSWORD, ROOT, answers
 from tests.controlplane.waiting import eventually
 from tests.hostile import world
-from tests.ports import free_port
 from tests.rbac.objects import admins
+from tests.support.ports import free_port
 
 [ADMINS] = admins("admin")
 ADMINS["metadata"] = {"name": "hostile-admins"}

@@ -32,8 +32,8 @@ class _Markup(HTMLParser):
             "div": {"style"},
             # A block of the base template.
             "body": {"hx-ext", "hx-headers", "ws-connect"},
-            # Form fields that Django renders.
-            "input": {"inputmode", "max", "min"},
+            # Form fields that Django renders, and fields that suggest users.
+            "input": {"inputmode", "max", "min", "hx-get", "hx-trigger", "hx-target", "hx-sync"},
             "textarea": {"cols", "maxlength", "rows"},
         }
 

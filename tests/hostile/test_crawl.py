@@ -21,10 +21,8 @@ from console.ui.core.links import action_url, detail_url, edit_url, import_url, 
 from console.ui.core.registry import kinds
 from console.ui.details.panels.standard import tabs_of
 from rbac.levels import Level
-from tests.addresses import addresses
 from tests.browser.chromium import FLAGS, PROGRAM
 from tests.browser.console import PASSWORD
-from tests.depth import DEEP, choice, some
 from tests.hostile.conftest import Site
 from tests.hostile.crawl import Visitor, sort_of
 from tests.hostile.exports import FORMS
@@ -42,6 +40,8 @@ from tests.hostile.world import (
     write,
 )
 from tests.leaks.world import first_tab
+from tests.support.addresses import addresses
+from tests.support.depth import DEEP, choice, some
 
 #: Number of parallel browser tabs, which mostly wait for frames. At least one per language; each
 #: tab fetches and compiles all scripts.
@@ -147,7 +147,7 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
             if number:
                 # The object's URL may redirect to a separate page.
                 at = number + 1 + bool(first)
-                await page.click(f"#detail nav a[hx-get]:nth-of-type({at})")
+                await page.click(f"#detail nav.tabs a:nth-of-type({at})")
                 await page.wait_for_url(visitor.url + url)
             else:
                 await visitor.open(url)
@@ -233,8 +233,9 @@ def of_editing(site: Site) -> Job:
         await visitor.press("save", "#detail")
         await visitor.open(detail_url("host", "configmaps", key, "changes"))
         await page.click("#detail a[href*='undo=']")
-        await page.wait_for_selector("yaml-editor")
+        await page.wait_for_selector(".diff")
         await visitor.look()
+        await visitor.press("edit", "yaml-editor")
         await visitor.press("review", ".diff")
 
     return look
@@ -256,6 +257,7 @@ async def of_import(visitor: Visitor) -> None:
     await visitor.type_text(lambda _text: "---\n".join(texts))
     await visitor.press("review", ".results")
     await visitor.press("create", ".results")
+    await visitor.press("review-undo", ".results")
     await visitor.press("undo", ".results")
 
 

@@ -19,9 +19,8 @@ from console.ui.core.links import action_url, bulk_url, detail_url, edit_url
 from console.ui.editing.yaml_text import plain_yaml
 from console.views.history import MAX_LINES
 from devcluster.server import DevCluster
-from tests.contract.test_edit import form_of
+from tests.contract.edit_forms import form_of
 from tests.controlplane.waiting import eventually
-from tests.depth import DEEP
 from tests.hostile.admin import (
     ANYTHING,
     WIDGETS,
@@ -34,10 +33,11 @@ from tests.hostile.admin import (
     put,
     runtime,
 )
-from tests.hostile.reading import fields_in
+from tests.hostile.foreign_content import fields_in
 from tests.hostile.texts import EVERYTHING, NAME, SHORT
 from tests.hostile.world import config_map, custom_objects, held, managed
 from tests.kinds.world import Obj
+from tests.support.depth import DEEP
 from tests.views.conftest import _site
 
 __all__ = ["_runtime", "_site", "admin", "cluster", "runtime"]

@@ -22,7 +22,6 @@ from console.ui.core.registry import kinds
 from devcluster.server import DevCluster
 from tests.accounts.hostile.forms import Reader
 from tests.controlplane.waiting import eventually
-from tests.depth import DEEP, choice, some
 from tests.hostile.admin import (
     Admin,
     _runtime,
@@ -31,10 +30,11 @@ from tests.hostile.admin import (
     put,
     runtime,
 )
-from tests.hostile.reading import fields_in
+from tests.hostile.foreign_content import fields_in
 from tests.hostile.texts import SHORT, TEXTS
 from tests.hostile.world import config_map, fill, renamed
 from tests.kube.clusters import live
+from tests.support.depth import DEEP, choice, some
 from tests.views.conftest import _site
 
 __all__ = ["_runtime", "_site", "admin", "cluster", "runtime"]
@@ -103,7 +103,9 @@ async def targets(admin: Admin) -> list[Target]:
         "version": "0",
         "made": json.dumps(made),
     }
-    found.append(Target(IMPORT, fields, ("review", "create", "edit", "undo", "discard")))
+    found.append(
+        Target(IMPORT, fields, ("review", "create", "edit", "review-undo", "undo", "discard"))
+    )
     found.append(Target(f"{IMPORT}/draft", fields))
     url = bulk_url("delete", "host", "configmaps")
     found.append(Target(url, {"key": "shop/none", "keys": "", "all": "0", "list": ""}))

@@ -20,7 +20,7 @@ from devcluster.cluster import Cluster
 from devcluster.custom_types import CRDS
 from devcluster.rbac import CLUSTER_ROLES
 from tests.hostile.texts import EVERYTHING, NAME, SHORT, TEXTS
-from tests.kinds.test_custom_kinds import HOSTILE, definition
+from tests.kinds.custom_types import HOSTILE, definition
 from tests.kinds.world import Obj, at, fixture_of, is_time, leaves
 
 #: Maps with user-defined keys.

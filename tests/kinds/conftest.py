@@ -10,9 +10,9 @@ from console.ui.core.kind import ResourceKind
 from console.ui.core.registry import kinds
 from devcluster.sample.addons import definitions
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.informers import preloaded
 from tests.kinds.world import LiveLists, informer_of
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import NAMESPACE_NAMES, namespace
 from tests.views.conftest import _site, client_as
 

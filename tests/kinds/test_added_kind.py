@@ -62,8 +62,8 @@ DECLARATION = '''
 """Sails."""
 
 from console.kube.projections.sail import SAILS, Sail
+from console.ui import lists
 from console.ui.core.actions import Delete
-from console.ui.lists.columns import AgeColumn, NameColumn, NamespaceColumn, NumberColumn, StatusColumn
 from console.ui.core.kind import Nav, ResourceKind, Scope
 from console.ui.core.registry import register
 
@@ -74,11 +74,11 @@ class SailKind(ResourceKind):
     projection = Sail
     title, singular, nouns = "Sails", "sail", "sails"
     columns = (
-        NameColumn(),
-        NamespaceColumn(),
-        StatusColumn(),
-        NumberColumn(id="area", label="Area"),
-        AgeColumn(),
+        lists.NameColumn(),
+        lists.NamespaceColumn(),
+        lists.StatusColumn(),
+        lists.NumberColumn(id="area", label="Area"),
+        lists.AgeColumn(),
     )
     actions = (Delete(),)
 '''

@@ -16,6 +16,8 @@ from console.ui.lists.columns import (
     BoolColumn,
     Column,
     DurationColumn,
+    ElapsedColumn,
+    ElapsedTime,
     IpColumn,
     LinkColumn,
     LinkTarget,
@@ -73,6 +75,26 @@ LENGTH = DurationColumn(id="x", label="X", get=same)
 ADDRESS = IpColumn(id="x", label="X", get=same)
 WORD = WordColumn(id="x", label="X", words={"Delete": "goes"}, get=same)
 TEXT = TextColumn(id="x", label="X", get=same)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "expected"),
+    [
+        (TEXT, "a message", True),
+        (TEXT, "", False),
+        (SEVERAL, ["a", "b"], True),
+        (SEVERAL, [], False),
+        (TextColumn(id="x", label="X", align="end", get=same), "0/1", False),
+        (WORD, "Delete", False),
+        (ADDRESS, "10.0.0.1", False),
+        (ADDRESS, "x" * 46, True),
+        (NUMBER, 7, False),
+    ],
+)
+def test_only_long_texts_are_cut_in_narrow_lists(
+    column: Column, value: Any, expected: bool
+) -> None:
+    assert column.shrinks(shown(column, value)) is expected
 
 
 @pytest.mark.parametrize(
@@ -201,16 +223,18 @@ def test_link_leads_to_the_page_of_the_object() -> None:
         get=same,
         to=lambda ref: target_of(ref, "shop"),
     )
-    assert shown(column, "Deployment/web&co") == LinkText("Deployment/web&co", "")
-    assert target("Deployment/web&co") == "/clusters/host/projects/shop/deployments/web&co"
+    assert shown(column, "Deployment.apps/web&co") == LinkText("Deployment.apps/web&co", "")
+    assert target("Deployment.apps/web&co") == "/clusters/host/projects/shop/deployments/web&co"
     assert target("Node/n-1") == "/clusters/host/nodes/n-1"
-    assert target("Job/no/name") == ""
-    assert target_of("Widget/w", "shop") is None
-    assert target_of("Job/", "shop") is None
-    assert target_of("Job/a", "shop") == LinkTarget("jobs", "shop", "a")
+    assert target("Job.batch/no/name") == ""
+    # Only the cluster has the kinds of custom resources.
+    assert target_of("Job.example.org/a", "shop") == LinkTarget("", "shop", "a", "Job.example.org")
+    assert target("Job.example.org/a") == ""
+    assert target_of("Job.batch/", "shop") is None
+    assert target_of("Job.batch/a", "shop") == LinkTarget("jobs", "shop", "a")
     assert column.target(held("Node/n-1")) == LinkTarget("nodes", "", "n-1")
     # A kind that it didn't declare.
-    assert column.target(held("Job/a")) is None
+    assert column.target(held("Job.batch/a")) is None
 
 
 def target(reference: str) -> str:
@@ -237,3 +261,14 @@ def test_extreme_times_can_be_sorted() -> None:
 @dataclass(frozen=True)
 class _Started:
     started: datetime | None
+
+
+def test_duration_that_has_not_ended_counts_from_its_start() -> None:
+    column = ElapsedColumn(id="x", label="X", get=lambda v: v[0], since=lambda v: v[1])
+    early, late = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
+    assert shown(column, (61, early)) == ElapsedTime("1m1s")
+    assert shown(column, (0, early)) == ElapsedTime("0s")
+    assert shown(column, (None, early)) == ElapsedTime("", early)
+    assert shown(column, (None, None)) == ElapsedTime("")
+    values = [(5, early), (61, early), (None, late), (None, early), (None, None)]
+    assert ordered(column, values[::-1]) == values

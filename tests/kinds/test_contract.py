@@ -15,13 +15,13 @@ from console.ui.core.kind import ResourceKind
 from console.ui.core.registry import kinds
 from console.ui.core.words import STATUS_WORDS
 from console.ui.lists.filters import ChoiceFilter, FieldFilter, Filter
-from tests.depth import some
-from tests.kinds.asking import entries_of, ids_of, items, keys, rows_of, url_of
-from tests.kinds.reading import untranslated
+from tests.kinds.list_requests import entries_of, ids_of, items, keys, rows_of, url_of
+from tests.kinds.untranslated_text import untranslated
 from tests.kinds.world import FIXTURES, fixture_file, fixture_of
-from tests.staticruntime import StaticRuntime
+from tests.support.depth import some
+from tests.support.responses import text_of
+from tests.support.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 
 def test_every_kind_has_a_fixture_and_every_fixture_a_kind() -> None:
@@ -52,7 +52,7 @@ async def test_tenant_input_is_escaped(client_as: ClientAs, kind: ResourceKind) 
     assert untranslated(html) == []
 
 
-@pytest.mark.alike
+@pytest.mark.sampled
 async def test_list_is_forbidden_without_permission(
     client_as: ClientAs, kind: ResourceKind
 ) -> None:
@@ -63,7 +63,7 @@ async def test_list_is_forbidden_without_permission(
         assert f'"{name}"' not in await text_of(response)
 
 
-@pytest.mark.alike
+@pytest.mark.sampled
 async def test_anonymous_users_are_redirected_to_sign_in(
     client_as: ClientAs, kind: ResourceKind
 ) -> None:
@@ -143,7 +143,7 @@ async def test_each_filter_returns_the_matching_objects(
             assert len(found) == len(expected)
 
 
-@pytest.mark.alike
+@pytest.mark.sampled
 async def test_every_object_is_found_by_its_name(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:

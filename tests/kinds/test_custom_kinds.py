@@ -1,13 +1,13 @@
 """Kinds created from CustomResourceDefinitions, including malformed and hostile ones."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 import pytest
 
-from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, NAMESPACES
-from console.kube.informer import Informer
+from console.kube.gvr import GVR
 from console.kube.projections.custom import decoder_of
 from console.ui.core.clusters import Kinds, clusters
 from console.ui.core.custom_kinds import SPARE, generic_kind, plural_of
@@ -16,87 +16,14 @@ from console.ui.core.registry import _problems
 from console.ui.editing.creating import may_create_any
 from console.ui.navigation.level import Level
 from console.ui.navigation.nav import CUSTOMS, all_kinds, nav
-from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.informers import bring, preloaded, take_away
+from rbac.process_clusters import unset_host_cluster
+from tests.kinds.custom_types import HOSTILE, WIDGETS, World, column, definition, widget
 from tests.kinds.world import POLYGLOT, encoded
-from tests.staticruntime import StaticRuntime
-from tests.ui.support import NAMESPACE_NAMES, FakeAccess, admin, charlie, namespace
+from tests.support.informers import take_away
+from tests.support.responses import text_of
+from tests.support.staticruntime import StaticRuntime
+from tests.ui.support import FakeAccess, admin, charlie
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
-
-WIDGETS = GVR("x.org", "v1", "widgets")
-_versions = iter(range(1, 1_000_000))
-
-
-def column(name: str, path: str = ".spec.x", kind: str = "string") -> dict[str, Any]:
-    return {"name": name, "type": kind, "jsonPath": path}
-
-
-def definition(
-    name: str = "widgets.x.org",
-    *columns: dict[str, Any],
-    kind: str = "Widget",
-    scope: str = "Namespaced",
-    uid: str = "u1",
-    conditions: bool = True,
-    established: bool = True,
-    accepted: bool = True,
-    served: bool = True,
-) -> dict[str, Any]:
-    plural, _dot, group = name.partition(".")
-    status = {"type": "object", "properties": {"conditions": {}} if conditions else {}}
-    version = {
-        "name": "v1",
-        "served": served,
-        "storage": True,
-        "schema": {"openAPIV3Schema": {"type": "object", "properties": {"status": status}}},
-        "additionalPrinterColumns": list(columns),
-    }
-    return {
-        "metadata": {"name": name, "uid": uid, "resourceVersion": str(next(_versions))},
-        "spec": {
-            "group": group,
-            "scope": scope,
-            "names": {"plural": plural, "kind": kind, "listKind": f"{kind}List"},
-            "versions": [version],
-        },
-        "status": {
-            "conditions": [
-                {"type": "Established", "status": str(established)},
-                {"type": "NamesAccepted", "status": str(accepted), "reason": "PluralConflict"},
-            ]
-        },
-    }
-
-
-class World:
-    """The definitions and objects of a cluster. `objects` are the widgets."""
-
-    def __init__(self) -> None:
-        self.definitions = preloaded(CUSTOM_RESOURCE_DEFINITIONS)
-        spaces = preloaded(NAMESPACES, [namespace(name) for name in NAMESPACE_NAMES])
-        self.informers = {CUSTOM_RESOURCE_DEFINITIONS: self.definitions, NAMESPACES: spaces}
-        self.use()
-
-    def use(self) -> None:
-        self.runtime = StaticRuntime(self.informers)
-        set_host_cluster(self.runtime)
-
-    def define(self, *given: dict[str, Any]) -> None:
-        for item in given:
-            bring(self.definitions, item)
-
-    def put(self, *objects: dict[str, Any]) -> Informer[Any]:
-        """Add widgets, decoded with the current definition."""
-        found = self.runtime.types.get(WIDGETS)
-        assert found is not None
-        decode = decoder_of(found.columns, conditions=found.conditions)
-        informer: Informer[Any] = Informer(WIDGETS, decode)
-        informer.replace([encoded(obj) for obj in objects], "1")
-        informer.connected()
-        self.informers[WIDGETS] = informer
-        self.use()
-        return informer
 
 
 @pytest.fixture
@@ -108,11 +35,6 @@ def world() -> Iterator[World]:
 @pytest.fixture
 def runtime(world: World) -> StaticRuntime:
     return world.runtime
-
-
-def widget(name: str, **fields: Any) -> dict[str, Any]:
-    meta = {"name": name, "namespace": "shop", "uid": f"uid-{name}", "resourceVersion": "1"}
-    return {"metadata": meta, **fields}
 
 
 def kinds() -> Kinds:
@@ -218,22 +140,6 @@ def test_type_with_the_plural_of_a_built_in_kind_has_its_own_url(world: World) -
     assert kinds().of(other.gvr) is other
 
 
-HOSTILE = [
-    column("<script>alert(1)</script>"),
-    column(POLYGLOT),
-    column("Size", ".spec.size", "integer"),
-    column("size", ".spec.other"),
-    column("名称", ".spec.x"),
-    column("", ".spec.x"),
-    column("Name", ".spec.x"),
-    column("Status", ".spec.x"),
-    column("x" * 5000, ".spec.x"),
-    column("Broken", "]]["),
-    column("Deep", ".a" * 400),
-    column("Odd", ".spec.x", "strange"),
-]
-
-
 @pytest.mark.parametrize("scope", ["Namespaced", "Cluster"])
 @pytest.mark.parametrize("conditions", [True, False])
 @pytest.mark.parametrize("columns", [[], HOSTILE, [column(f"C{n}") for n in range(3000)]])
@@ -298,6 +204,45 @@ def test_all_resources_page_lists_custom_kinds_by_group_for_permitted_users(worl
     # The existence of the type is not public.
     rail = nav(charlie(), Level("cluster"), "widgets.x.org").rail
     assert [one.url for one in rail if one.current] == []
+
+
+STUCK = {"conditions": [{"type": "Ready", "status": "False", "reason": "Jammed"}]}
+SHOP = "/clusters/host/projects/shop"
+
+
+async def test_failing_custom_resources_need_attention(world: World, client_as: ClientAs) -> None:
+    """In overviews, menus and pickers, while their type is cached."""
+    world.define(definition())
+    mast = widget("mast", status={"phase": "Running"})
+    world.put(mast)
+    assert "Nothing needs attention" in await text_of(await client_as("admin").get(SHOP))
+    world.put(widget("hull", status=STUCK), mast)
+    for url in (SHOP, "/clusters/host"):
+        response = await client_as("admin").get(url)
+        html = await text_of(response)
+        [line] = re.findall(r'<ul class="troubles">(.*?)</ul>', html, re.DOTALL)
+        told = " ".join(re.sub(r"<[^>]+>", " ", line).split())
+        assert told.startswith("Not ready hull Widget") and "Jammed" in told
+        assert 'class="status" data-severity="error"' in line
+        assert response.context["scope"].problems.failing["project", "shop"] == 1
+        rail = {str(one.label): one.problems for one in response.context["nav"].rail}
+        problems = rail["More resources"]
+        assert problems is not None
+        assert '<span data-count="failing">1</span>' in problems.html("en")
+    listed = await client_as("admin").get("/clusters/host/widgets.x.org?state=Not+ready")
+    html = await text_of(listed)
+    assert f'href="{SHOP}/widgets.x.org/hull"' in html and "mast" not in html
+
+
+async def test_failing_custom_resources_are_not_reported_to_users_who_may_not_list_them(
+    world: World, client_as: ClientAs
+) -> None:
+    world.define(definition())
+    world.put(widget("hull", status=STUCK))
+    response = await client_as("alice").get("/clusters/host/projects/team-a")
+    html = await text_of(response)
+    assert "hull" not in html and "Widget" not in html
+    assert not response.context["scope"].problems.failing
 
 
 class Only(FakeAccess):
@@ -376,7 +321,7 @@ def test_values_decoded_for_other_columns_are_not_shown(world: World) -> None:
     assert kind.sortable["color"].plain(entry) is None
     found = world.runtime.types.get(WIDGETS)
     assert found is not None
-    informer.store.decode_with(decoder_of(found.columns, conditions=found.conditions))
+    informer.store.decode_with(decoder_of(found.columns, has_state=found.has_state))
     # The same version of the same object, with a new projection.
     informer.replace([encoded(widget("hull", spec={"size": 7, "color": "grey"}))], "2")
     (entry,) = informer.store.snapshot().entries.values()

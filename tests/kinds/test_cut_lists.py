@@ -9,12 +9,12 @@ import pytest
 from console.kube.gvr import NAMESPACES, SECRETS
 from console.ui.core.registry import kinds
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.informers import preloaded
 from tests.kinds.world import LiveLists, informer_of
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.responses import text_of
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import namespace
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 URL, DETAILS = "/clusters/host/secrets", "/clusters/host/projects/shop/secrets"
 

@@ -14,12 +14,12 @@ from console.ui.core.kind import ResourceKind
 from console.ui.core.text import dom_id
 from console.ui.lists.columns import Column
 from console.ui.lists.export import escape_formula
-from tests.kinds.asking import entries_of, items, rows_of, url_of
+from tests.kinds.list_requests import entries_of, items, rows_of, url_of
 from tests.kinds.world import change, fixture_of
-from tests.staticruntime import StaticRuntime
+from tests.support.responses import HTMX, text_of
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import admin
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import HTMX, text_of
 
 
 async def test_json_contains_every_column(
@@ -54,7 +54,7 @@ async def still_alive() -> bool:
     return True
 
 
-@pytest.mark.alike
+@pytest.mark.sampled
 async def test_fragment_page_and_websocket_show_the_same_rows(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:

@@ -27,15 +27,15 @@ from console.kube.informer import Informer
 from console.ui.core.clusters import clusters
 from console.ui.core.kind import ResourceKind, Scope
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.informers import preloaded
-from tests.kinds.asking import entries_of, ids_of, rows_of, url_of
+from tests.kinds.list_requests import entries_of, ids_of, rows_of, url_of
 from tests.kinds.world import LiveLists, Obj, informer_of, objects_of
 from tests.live.conftest import Browser
 from tests.rbac.objects import native_binding, native_role, project, rule, user
-from tests.staticruntime import StaticRuntime
-from tests.views import cast
+from tests.support.informers import preloaded
+from tests.support.responses import text_of
+from tests.support.staticruntime import StaticRuntime
+from tests.views import viewers
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 BOB, CHARLIE = "viewer-bob", "outsider-charlie"
 #: Part of every name and namespace that neither user may learn of.
@@ -88,7 +88,7 @@ def _real_rights(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
         name: (lambda name=name: clusters.host.access_for(Identity(name)))
         for name in (BOB, CHARLIE)
     }
-    monkeypatch.setattr(cast, "CAST", people)
+    monkeypatch.setattr(viewers, "VIEWERS", people)
     settings.ROOT_URLCONF = "tests.views.urls"
 
 
@@ -100,7 +100,7 @@ def seen(runtime: StaticRuntime, kind: ResourceKind, place: str) -> set[Key]:
     return {key for key in entries if key.namespace == place}
 
 
-@pytest.mark.alike
+@pytest.mark.sampled
 async def test_user_without_a_project_sees_nothing(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:

@@ -18,8 +18,8 @@ from console.kube.uncached import UNCACHED
 from console.ui.core.kind import ResourceKind, Scope
 from devcluster.builtins import builtin_types
 from devcluster.sample import addons
-from tests.informers import preloaded
 from tests.kinds.world import fixture_file
+from tests.support.informers import preloaded
 
 READER = (MANIFESTS / "reader.yaml").read_text(encoding="utf-8")
 

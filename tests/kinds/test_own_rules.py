@@ -27,7 +27,7 @@ from console.kube.gvr import (
 from console.kube.store import Entry
 from console.ui.core.registry import kinds
 from rbac.builtin import PLATFORM_ROLES
-from tests.informers import preloaded
+from tests.support.informers import preloaded
 from tests.ui.support import FakeAccess
 
 META = {"name": "example", "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z"}

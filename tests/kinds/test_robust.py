@@ -18,7 +18,6 @@ from console.ui.core.kind import ResourceKind
 from console.ui.details.detail import detail
 from console.ui.navigation.page_routes import detail_route
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.depth import number
 from tests.kinds.world import (
     Obj,
     at,
@@ -32,7 +31,8 @@ from tests.kinds.world import (
     put,
     without,
 )
-from tests.staticruntime import StaticRuntime
+from tests.support.depth import number
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import admin
 
 #: Fields that every object has.

@@ -11,11 +11,11 @@ from console.ui.core.manifests import MASK, mask_values
 from console.ui.core.registry import kinds
 from console.ui.details.panels.standard import tabs_of
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.informers import preloaded
 from tests.kinds.world import Obj
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.responses import text_of
+from tests.support.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 CANARY = "$2a$10$canary-of-a-hash"
 USER: Obj = {

@@ -23,8 +23,8 @@ from console.kube.livelist import LIMIT, LiveList
 from console.kube.projections import DECODERS
 from console.kube.uncached import UNCACHED
 from console.ui.core.kind import ResourceKind, Scope
-from tests.informers import bring, preloaded
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring, preloaded
+from tests.support.staticruntime import StaticRuntime
 
 Obj = dict[str, Any]
 

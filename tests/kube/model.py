@@ -1,8 +1,8 @@
-"""A model of kube-apiserver for one resource type, driven by a sequence of steps (the tape).
+"""A model of kube-apiserver for one resource type, driven by a sequence of steps.
 
-Whenever the client sends a request, and between all parts of a response, the tape advances:
-objects change, then the response continues, ends or fails. After the end of the tape there are
-no more faults. Nothing waits for real time, so thousands of tapes take seconds.
+Whenever the client sends a request, and between all parts of a response, the model takes steps:
+objects change, then the response continues, ends or fails. After the last step there are
+no more faults. Nothing waits for real time, so thousands of sequences take seconds.
 
 The model also checks its client: no request may come earlier than permitted after the previous
 failure.
@@ -19,7 +19,7 @@ from console.kube.errors import Gone, ServerError, Unavailable
 from console.kube.liststream import ListMeta
 from console.kube.listwatch import WatchEvent
 from tests.kube.fakes import FakeClock, FakeListing, event, raw
-from tests.kube.tape import (
+from tests.kube.server_steps import (
     Again,
     Bookmark,
     Change,
@@ -51,7 +51,7 @@ Objects = dict[str, dict[str, Any]]
 
 
 class ModelClock(FakeClock):
-    """A clock that advances the tape while the client waits."""
+    """A clock that takes steps while the client waits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,10 +67,10 @@ class ModelClock(FakeClock):
 
 
 class Model:
-    """The source. `idle` is set when the tape has ended and all events were sent."""
+    """The source. `idle` is set when the last step was taken and all events were sent."""
 
-    def __init__(self, tape: Iterable[Step], clock: ModelClock) -> None:
-        self._tape = iter(tape)
+    def __init__(self, steps: Iterable[Step], clock: ModelClock) -> None:
+        self._steps = iter(steps)
         self._clock = clock
         self.version = 1
         self.objects: Objects = {}
@@ -100,13 +100,13 @@ class Model:
         self.reasons = 1
         clock.waiting = self._waiting
 
-    # The tape.
+    # The steps.
 
     def _course(self) -> Course | None:
         """Apply steps that change objects up to the next step that affects the response. Return
         None at the end.
         """
-        for step in self._tape:
+        for step in self._steps:
             if isinstance(step, Deliver | Bookmark | Fail | End):
                 return step
             self._change(step)
@@ -116,7 +116,7 @@ class Model:
         """Apply the steps during a wait of the client, up to the next step for a response, which is
         dropped.
         """
-        for step in self._tape:
+        for step in self._steps:
             if isinstance(step, Wake):
                 # The server's Retry-After takes precedence.
                 self._not_before = self._asked

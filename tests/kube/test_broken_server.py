@@ -27,7 +27,7 @@ from console.kube.transport import Transport
 from tests.controlplane.pki import Authority
 from tests.kube import generic
 from tests.kube.fakes import FakeClock
-from tests.ports import LOOPBACK
+from tests.support.ports import LOOPBACK
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
 

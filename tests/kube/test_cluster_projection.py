@@ -167,13 +167,14 @@ READY = ("Ready", "True", "KubeletReady")
             True,
             ERROR,
             "Not ready",
-            "NodeStatusUnknown",
+            "Cordoned. NodeStatusUnknown",
         ),
         ((READY, ("MemoryPressure", "True", "Low")), False, WARN, "Low memory", "Low"),
-        ((READY, ("DiskPressure", "True", "Disk")), True, WARN, "Low disk space", "Disk"),
+        ((READY, ("DiskPressure", "True", "Disk")), True, WARN, "Low disk space", "Cordoned. Disk"),
         ((READY, ("PIDPressure", "True", "Pids")), False, WARN, "Too many processes", "Pids"),
         ((READY, ("NetworkUnavailable", "True", "NoRoute")), False, WARN, "No network", "NoRoute"),
         ((READY, ("MemoryPressure", "False", "Fine")), False, OK, "Ready", ""),
+        ((), True, UNKNOWN, "Unknown", "Cordoned"),
         ((), False, UNKNOWN, "Unknown", ""),
     ],
 )
@@ -199,6 +200,12 @@ def test_node_roles_match_kubectl() -> None:
         "node-role.kubernetes.io/": "",
     }
     assert project(NODES, {"labels": labels}).roles == ("control-plane", "gpu", "worker")
+
+
+def test_nodes_name_their_devices() -> None:
+    amounts = {"cpu": "4", "nvidia.com/gpu": "2", "amd.com/gpu": "0", "example.com/fpga": "1"}
+    found = project(NODES, status={"allocatable": amounts})
+    assert found.devices == ("example.com/fpga", "nvidia.com/gpu")
 
 
 BLOCKED = ("NamespaceDeletionDiscoveryFailure", "True", "DiscoveryFailed")
@@ -268,4 +275,6 @@ def test_event_source_and_object() -> None:
     about = {"kind": "Pod", "name": "web-1", "namespace": "shop", "uid": "p-1"}
     found = project(EVENTS, involvedObject=about, source={"component": "kubelet", "host": "n1"})
     assert (found.about, found.about_uid, found.source) == ("Pod/web-1", "p-1", "kubelet, n1")
+    about = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db"}
+    assert project(EVENTS, involvedObject=about).about == "StatefulSet.apps/db"
     assert project(EVENTS, reportingComponent="scheduler", source={}).source == "scheduler"

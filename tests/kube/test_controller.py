@@ -8,8 +8,8 @@ from typing import Any
 from console.kube import controller
 from console.kube.controller import ControllerStats, NotSynced, Request, Result
 from console.kube.gvr import NAMESPACES, Key
-from tests.informers import preloaded
 from tests.kube.fakes import FakeClock
+from tests.support.informers import preloaded
 from tests.ui.support import namespace
 
 

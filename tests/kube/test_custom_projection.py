@@ -14,10 +14,10 @@ META = {"name": "w", "namespace": "shop", "uid": "u", "creationTimestamp": "2026
 
 
 def decoded(
-    obj: dict[str, Any], *columns: PrinterColumn, conditions: bool = False, **meta: Any
+    obj: dict[str, Any], *columns: PrinterColumn, has_state: bool = False, **meta: Any
 ) -> Custom:
     raw = msgspec.json.encode({"metadata": {**META, **meta}, **obj})
-    return decoder_of(columns, conditions=conditions)(raw)[0]
+    return decoder_of(columns, has_state=has_state)(raw)[0]
 
 
 def value(kind: str, given: Any, path: str = ".spec.x") -> Any:
@@ -105,7 +105,7 @@ def condition(kind: Any, status: Any = "True", reason: Any = "", message: Any = 
         ([condition("Ready")], Severity.OK, "Ready", ""),
         (
             [condition("Ready", "False", "Expired", "on Monday")],
-            Severity.WARN,
+            Severity.ERROR,
             "Not ready",
             "Expired: on Monday",
         ),
@@ -116,8 +116,33 @@ def condition(kind: Any, status: Any = "True", reason: Any = "", message: Any = 
             "Updating",
             "Asked",
         ),
-        ([condition("Available", "False")], Severity.WARN, "Not available", ""),
-        ([condition("Accepted"), condition("Synced", "False")], Severity.OK, "Accepted", ""),
+        ([condition("Available", "False")], Severity.ERROR, "Not available", ""),
+        (
+            [condition("Ready"), condition("Synced", "False", "No")],
+            Severity.ERROR,
+            "Not ready",
+            "No",
+        ),
+        ([condition("Ready"), condition("Healthy", "Unknown")], Severity.OK, "Ready", ""),
+        # Types whose "False" is not a problem.
+        ([condition("Ready"), condition("Active", "False")], Severity.OK, "Ready", ""),
+        ([condition("Ready"), condition("Failed", "False")], Severity.OK, "Ready", ""),
+        ([condition("Succeeded", "False")], Severity.UNKNOWN, "Unknown", ""),
+        # A reason or a severity that reports progress or a warning.
+        ([condition("Ready", "False", "Creating")], Severity.PROGRESS, "Updating", "Creating"),
+        ([condition("Ready", "False", "Stopped")], Severity.PAUSED, "Paused", "Stopped"),
+        (
+            [{**condition("Ready", "False", "Slow"), "severity": "Info"}],
+            Severity.PROGRESS,
+            "Updating",
+            "Slow",
+        ),
+        (
+            [{**condition("Ready", "False", "Slow"), "severity": "Warning"}],
+            Severity.WARN,
+            "Degraded",
+            "Slow",
+        ),
         (
             [condition("Ready"), condition("Degraded", "True", "Slow")],
             Severity.WARN,
@@ -136,21 +161,50 @@ def condition(kind: Any, status: Any = "True", reason: Any = "", message: Any = 
 def test_status_is_derived_from_the_conditions(
     conditions: Any, severity: Severity, word: str, reason: str
 ) -> None:
-    found = decoded({"status": {"conditions": conditions}}, conditions=True).status
+    found = decoded({"status": {"conditions": conditions}}, has_state=True).status
+    assert found is not None
+    assert (found.severity, found.word, found.reason) == (severity, word, reason)
+
+
+@pytest.mark.parametrize(
+    ("status", "severity", "word", "reason"),
+    [
+        ({"phase": "Failed", "message": "no space"}, Severity.ERROR, "Failed", "no space"),
+        ({"phase": "ERROR"}, Severity.ERROR, "Failed", "ERROR"),
+        ({"phase": "Running"}, Severity.OK, "Running", ""),
+        ({"phase": "Provisioned"}, Severity.OK, "Ready", "Provisioned"),
+        ({"phase": "Dreaming"}, Severity.UNKNOWN, "Unknown", "Dreaming"),
+        ({"phase": ""}, Severity.PROGRESS, "Waiting", ""),
+        ({"phase": {"odd": 1}}, Severity.PROGRESS, "Waiting", ""),
+        ({}, Severity.PROGRESS, "Waiting", ""),
+        (
+            {"phase": "Failed", "conditions": [condition("Ready")]},
+            Severity.ERROR,
+            "Failed",
+            "Failed",
+        ),
+        ({"phase": "Dreaming", "conditions": [condition("Ready")]}, Severity.OK, "Ready", ""),
+        ({"phase": "Running", "conditions": [condition("Weird")]}, Severity.OK, "Running", ""),
+    ],
+)
+def test_status_is_derived_from_the_phase(
+    status: Any, severity: Severity, word: str, reason: str
+) -> None:
+    found = decoded({"status": status}, has_state=True).status
     assert found is not None
     assert (found.severity, found.word, found.reason) == (severity, word, reason)
 
 
 def test_deleted_object_is_terminating_and_without_conditions_there_is_no_status() -> None:
     ready = {"status": {"conditions": [condition("Ready")]}}
-    gone = decoded(ready, conditions=True, deletionTimestamp="2026-01-01T00:00:00Z").status
+    gone = decoded(ready, has_state=True, deletionTimestamp="2026-01-01T00:00:00Z").status
     assert gone is not None
     assert gone.word == "Terminating"
     assert decoded(ready).status is None
 
 
 def test_undecodable_object_raises_decode_error() -> None:
-    decode = decoder_of((PrinterColumn("X", "string", ".spec.x"),), conditions=True)
+    decode = decoder_of((PrinterColumn("X", "string", ".spec.x"),), has_state=True)
     deep = b'{"metadata":{"name":"w"},"spec":' + b'{"x":' * 5000 + b"1" + b"}" * 5001
     for raw in (b"", b"{}", b"[]", deep, b'{"metadata":{"name":"w"},"spec":{"x":"\xff"}}'):
         with pytest.raises(msgspec.DecodeError):

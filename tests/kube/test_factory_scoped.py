@@ -22,9 +22,9 @@ from console.kube.gvr import (
 )
 from console.kube.informer import Informer
 from console.kube.scopes import configured_namespaces, is_builtin_cluster_scoped, is_namespaced
-from tests.informers import preloaded
 from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeServer
+from tests.support.informers import preloaded
 
 THINGS = GVR("", "v1", "things")
 WIDGETS, PLANETS = GVR("x.org", "v1", "widgets"), GVR("x.org", "v1", "planets")

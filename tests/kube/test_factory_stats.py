@@ -7,9 +7,9 @@ from typing import Any
 from console.kube.gvr import GVR, PODS
 from console.kube.informer import Informer
 from console.kube.stats import KEPT, STEP, EventRates, stats_of
-from tests.informers import preloaded, set_stale
 from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeServer
+from tests.support.informers import preloaded, set_stale
 
 THINGS, OTHERS = GVR("", "v1", "things"), GVR("", "v1", "others")
 

@@ -6,7 +6,8 @@ from console.kube.custom_types import CustomTypes
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, USERS
 from console.kube.informer import Informer
 from console.kube.informerbuilder import TypeWatch
-from tests.informers import bring, preloaded, take_away
+from console.kube.served_types import ServedTypes
+from tests.support.informers import bring, preloaded, take_away
 
 V1, V2 = GVR("x.org", "v1", "widgets"), GVR("x.org", "v2", "widgets")
 
@@ -66,8 +67,8 @@ def test_type_is_read_from_its_definition() -> None:
     assert (column.name, column.type, column.jsonPath) == ("Size", "integer", ".spec.size")
 
 
-def test_each_served_version_is_listed_and_the_stored_one_preferred() -> None:
-    both = definition(version("v1"), version("v2", storage=True), version("v3", served=False))
+def test_each_served_version_is_listed_and_the_most_stable_one_preferred() -> None:
+    both = definition(version("v1", storage=True), version("v2"), version("v3", served=False))
     types = CustomTypes(informer(both))
     assert [item.gvr for item in types] == [V1, V2]
     preferred = types.find("x.org", "widgets")
@@ -111,7 +112,7 @@ class Told:
 
 
 def watching(definitions: Informer[Any], told: Any) -> None:
-    definitions.add_listener(TypeWatch(CustomTypes(definitions), told).changed)
+    definitions.add_listener(TypeWatch(ServedTypes(CustomTypes(definitions)), (), told).changed)
 
 
 def test_removed_or_unserved_type_ends_its_informer() -> None:

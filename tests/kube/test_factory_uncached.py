@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from console.kube.factory import NeverCached, UnknownKind
 from console.kube.gvr import GVR, PODS, SECRETS, Key
 from console.kube.informer import Informer
-from console.kube.uncached import UNCACHED, SecretMeta, redact_secret
-from tests.informers import preloaded
+from console.kube.uncached import MOST_KEYS, UNCACHED, SecretMeta, redact_secret
 from tests.kube.fakes import raw
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.staticruntime import StaticRuntime
 
 CANARY = "hunter2-canary"
 HIDDEN = base64.b64encode(CANARY.encode()).decode()
@@ -56,17 +56,27 @@ def test_metadata_type_and_number_of_keys_are_kept() -> None:
     assert entry is not None
     found: SecretMeta = entry.projection
     assert (found.type, found.keys, found.immutable) == ("Opaque", 2, True)
+    assert found.size == 2 * len(CANARY)
+    assert found.sizes == (("password", len(CANARY)), ("user", len(CANARY)))
     assert (found.labels, found.uid) == ({"app": "web"}, "u")
     assert found.created is not None
     assert entry.resource_version == "7"
 
 
-def test_values_annotations_and_key_names_are_not_kept() -> None:
+def test_values_and_annotations_are_not_kept() -> None:
     entry = held(secret()).store.get(Key("team", "s"))
     assert entry is not None
     text = json.dumps(entry.original()) + repr(entry.projection)
-    for word in (CANARY, HIDDEN, "password", "annotations", "managedFields", "f:data"):
+    for word in (CANARY, HIDDEN, "annotations", "managedFields", "f:data"):
         assert word not in text
+
+
+def test_number_of_kept_keys_is_limited() -> None:
+    names = [f"key-{number:03}" for number in range(MOST_KEYS + 1)]
+    entry = held(secret(data=dict.fromkeys(names, HIDDEN))).store.get(Key("team", "s"))
+    assert entry is not None
+    assert [name for name, _size in entry.projection.sizes] == names[:MOST_KEYS]
+    assert entry.projection.keys == len(names)
 
 
 @given(st.dictionaries(st.text(), st.text() | st.none() | st.integers() | st.lists(st.text())))

@@ -8,7 +8,7 @@ import pytest
 
 from console.kube.gvr import PODS
 from console.kube.informer import MANY
-from tests.informers import preloaded
+from tests.support.informers import preloaded
 
 
 class Ring:

@@ -18,7 +18,7 @@ from console.kube.managedfields import (
     tree_of_paths,
 )
 from console.kube.merging import ABSENT, MergeConflict, diff, json_equal, merge, merge_patch
-from tests.cputime import at_most
+from tests.support.cputime import at_most
 
 SHAPE: Any = {
     "f:spec": {

@@ -132,7 +132,7 @@ CASES: list[tuple[str, dict[str, Any], Severity, str, str]] = [
             conditions={"PodScheduled": {"status": "False", "reason": "SchedulingGated"}},
         ),
         Severity.PAUSED,
-        "Waiting",
+        "Paused",
         "SchedulingGated",
     ),
     (
@@ -265,3 +265,35 @@ def test_ready_containers_and_restarts_are_counted() -> None:
     assert (projection.ready, projection.containers, projection.restarts) == (1, 2, 7)
     assert projection.last_restart is not None
     assert version == "5"
+
+
+_DONE = terminated(0, "Completed", restartCount=2)
+_SIDECAR = {**RUNNING, "started": True, "restartCount": 5}
+_RUNNING_APP = {**RUNNING, "restartCount": 1}
+
+
+@pytest.mark.parametrize(
+    ("init", "sidecars", "initialized", "counts"),
+    [
+        ((_SIDECAR,), (0,), "True", (2, 2, 6)),
+        (({**_SIDECAR, "ready": False},), (0,), "True", (1, 2, 6)),
+        ((_DONE, _SIDECAR, _SIDECAR), (1, 2), "True", (3, 3, 11)),
+        (({**_SIDECAR, "ready": False, "started": False},), (0,), "False", (0, 2, 5)),
+        ((_DONE, {"state": {"running": {}}, "restartCount": 3}), (), "False", (0, 1, 5)),
+        ((_DONE,), (), "True", (1, 1, 1)),
+        ((_SIDECAR, waiting("CrashLoopBackOff", restartCount=4)), (0,), "False", (1, 2, 9)),
+    ],
+)
+def test_ready_and_restarts_are_counted_like_kubectl_with_init_containers(
+    init: tuple[dict[str, Any], ...],
+    sidecars: tuple[int, ...],
+    initialized: str,
+    counts: tuple[int, int, int],
+) -> None:
+    item = pod(
+        containers=(_RUNNING_APP,), init=init, conditions={"Initialized": {"status": initialized}}
+    )
+    for index in sidecars:
+        item["spec"]["initContainers"][index]["restartPolicy"] = "Always"
+    found, _, _ = decode(msgspec.json.encode(item))
+    assert (found.ready, found.containers, found.restarts) == counts

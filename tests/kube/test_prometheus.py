@@ -13,7 +13,7 @@ from aiohttp.test_utils import TestServer
 
 from console.kube.metrics_server import UsageProblem
 from console.kube.prometheus import FRESH, HistoryResult, Prometheus
-from console.kube.usage import KEPT, UsageHistory
+from console.kube.usage_history import KEPT, UsageHistory
 from tests.kube.fakes import FakeClock
 
 DAY = 86_400
@@ -66,6 +66,15 @@ async def test_missing_steps_become_gaps(told: Told) -> None:
     known = {at: value for at, value in enumerate(past.history.cpu) if not math.isnan(value)}
     assert known == {0: 1.5, 2: 2.0}
     assert {asked["step"] for asked in told.asked} == {str(step)}
+
+
+async def test_a_changed_address_is_used_for_the_next_query(told: Told) -> None:
+    addresses = ["http://127.0.0.1:9"]
+    prometheus = Prometheus(lambda: addresses[-1], FakeClock())
+    assert (await prometheus.usage_history(None, seconds=DAY)).problem is not None
+    addresses.append(f"{told.url}/")
+    assert (await prometheus.usage_history(None, seconds=DAY)).problem is None
+    assert len(told.asked) == 2
 
 
 async def test_query_is_limited_to_the_namespaces(told: Told) -> None:

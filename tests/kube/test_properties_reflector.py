@@ -11,10 +11,10 @@ import pytest
 from console.kube.gvr import Key
 from console.kube.informer import Informer
 from tests.kube import generic
+from tests.kube.checked_reflector import THINGS, World
 from tests.kube.fakes import FakeClock, FakeServer, event
 from tests.kube.model import Model, ModelClock
-from tests.kube.tape import Deliver, Fail, Lag, Put, Slow, Step
-from tests.kube.test_properties import THINGS, World
+from tests.kube.server_steps import Deliver, Fail, Lag, Put, Slow, Step
 
 #: Seconds of a lasting fault, and the number of lists it may cost: one every 30 s, and those before
 #: the backoff has grown to that (G10).
@@ -23,11 +23,11 @@ LISTS = 10 + LASTING / 30
 
 
 class Lasting(World):
-    """A world whose tape has no end, limited by time."""
+    """A world whose steps have no end, limited by time."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         super().__init__([])
-        self.model._tape = iter(cycle(steps))
+        self.model._steps = iter(cycle(steps))
 
     def _waiting(self, seconds: float) -> bool:
         if self.clock.elapsed > LASTING:
@@ -71,8 +71,8 @@ async def test_restarted_follower_never_goes_backwards() -> None:
 
     informer.add_listener(changed)
     model = Model([], clock)
-    for tape in ([Put("a"), Put("a"), Put("a")], [Lag(2)]):
-        model._tape = iter([*tape, Deliver()])
+    for steps in ([Put("a"), Put("a"), Put("a")], [Lag(2)]):
+        model._steps = iter([*steps, Deliver()])
         model.idle.clear()
         task = asyncio.create_task(informer.follow({"": model}))
         await asyncio.wait_for(model.idle.wait(), 5)

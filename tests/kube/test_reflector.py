@@ -1,6 +1,7 @@
 """The reflector with a scripted server, covering the cases of client-go's reflector tests."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -20,9 +21,9 @@ from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
 from console.kube.liststream import ListMeta
 from console.kube.listwatch import WatchEvent
-from tests.informers import bring
 from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeListing, FakeServer
+from tests.support.informers import bring
 
 THINGS = GVR("", "v1", "things")
 
@@ -356,3 +357,12 @@ async def test_raising_listener_is_removed_and_others_are_kept(
     assert len(calls) == 1
     assert heard == ["a", "b", "c"]
     assert "listener bug" in caplog.text
+
+
+async def test_persistent_error_is_a_warning_only_once(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.server.list_errors = [Forbidden(403, "no") for _ in range(5)]
+    async with world.following():
+        assert world.informer.freshness.synced
+    assert len([one for one in caplog.records if one.levelno >= logging.WARNING]) == 1

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer
 from console.kube.reservations import Reservations, ReservationTotal, reservations_of
-from tests.informers import bring, preloaded, take_away
 from tests.pages.overview.world import pods, sized
+from tests.support.informers import bring, preloaded, take_away
 from tests.ui.support import pod
 
 NAMES = st.sampled_from(["web-1", "web-2", "api-1", "new"])

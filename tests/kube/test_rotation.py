@@ -24,7 +24,7 @@ from console.kube.listwatch import ListWatch
 from console.kube.transport import Transport
 from tests.controlplane.pki import Authority
 from tests.kube import generic
-from tests.ports import LOOPBACK, free_port
+from tests.support.ports import LOOPBACK, free_port
 
 STORED = {"metadata": {"name": "a", "namespace": "shop", "uid": "u", "resourceVersion": "1"}}
 

@@ -8,6 +8,7 @@ import pytest
 
 from console.kube.factory import IDLED, VANISHED, UnknownKind
 from console.kube.gvr import (
+    API_SERVICES,
     CUSTOM_RESOURCE_DEFINITIONS,
     EVENTS,
     GVR,
@@ -143,7 +144,7 @@ def test_idle_informer_is_stopped_and_restarted(
         eventually(lambda: old.freshness.stale_since, "and says so")
         assert old.freshness.problem == IDLED
         # Definitions are always followed, because the core needs them.
-        kept = {NAMESPACES, PODS, CUSTOM_RESOURCE_DEFINITIONS}
+        kept = {NAMESPACES, PODS, CUSTOM_RESOURCE_DEFINITIONS, API_SERVICES}
         assert runtime.informers().keys() == kept
         mark = control_plane.audit_mark()
         new = runtime.informer(NODES)

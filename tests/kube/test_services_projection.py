@@ -98,7 +98,7 @@ SLICES: list[tuple[str, list[dict[str, Any]] | None, tuple[str, str, str], tuple
     (
         "some ready",
         [endpoint("10.0.0.1", ready=True), endpoint("10.0.0.2", ready=False)],
-        ("warn", "Not ready", "1 of 2 ready"),
+        ("warn", "Partially ready", "1 of 2 ready"),
         (1, 2),
     ),
     (

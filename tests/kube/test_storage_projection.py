@@ -179,7 +179,8 @@ def test_volume_status(
         ({"csi": {"driver": "csi.example"}}, "csi.example"),
         ({"hostPath": {"path": "/data"}}, "hostPath"),
         ({"nfs": {"server": "s"}, "hostPath": None}, "nfs"),
-        ({"rbd": {}}, ""),
+        ({"rbd": {}}, "rbd"),
+        ({"storageos": {}}, ""),
     ],
 )
 def test_volume_source_is_shown(source: dict[str, Any], driver: str) -> None:

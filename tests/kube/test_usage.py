@@ -9,8 +9,9 @@ import pytest
 
 from console.kube.errors import Forbidden, NotFound, Unavailable
 from console.kube.gvr import Key
-from console.kube.metrics_server import ResourceUsage, UsageProblem
-from console.kube.usage import IDLE, KEPT, OLD, STEP, TOTAL, UsageReader
+from console.kube.metrics_server import ContainerKey, ResourceUsage, UsageProblem
+from console.kube.usage import IDLE, OLD, STEP, TOTAL, UsageReader
+from console.kube.usage_history import KEPT
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import running
@@ -192,3 +193,28 @@ def test_cluster_without_metrics_server_is_recognized(control_plane: ControlPlan
             lambda: runtime.usage.read().problem is UsageProblem.ABSENT, "it says so", timeout=15
         )
         assert runtime.usage.read().node_problem is UsageProblem.ABSENT
+
+
+async def test_usage_of_containers_is_kept() -> None:
+    metrics = measured()
+    usage = await taken(metrics)
+    key = ContainerKey(Key("shop", "web-1"), "c0")
+    assert usage.containers.now(key) == ResourceUsage(0.5, GI / 2)
+    metrics.answers["pods"] = Unavailable("away")
+    await usage.take()
+    assert usage.containers.now(key) is None
+    assert len(usage.containers.total([key]).cpu) == 2
+
+
+async def test_pause_is_a_gap_in_the_history() -> None:
+    clock, metrics = FakeClock(), measured()
+    usage = UsageReader(metrics, clock)
+    await usage.take()
+    await clock.sleep(3 * STEP)
+    await usage.take()
+    key = ContainerKey(Key("shop", "web-1"), "c0")
+    for history in (usage.of_node("node-1"), usage.containers.total([key])):
+        assert [math.isnan(value) for value in history.cpu] == [False, True, True, False]
+    await clock.sleep(2 * KEPT * STEP)
+    await usage.take()
+    assert sum(not math.isnan(value) for value in usage.of_node("node-1").cpu) == 1

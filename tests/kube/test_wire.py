@@ -13,10 +13,17 @@ from aiohttp.test_utils import TestServer
 
 from console.kube.clients import UserClient
 from console.kube.credentials import Credentials
-from console.kube.errors import ApiError, ServerError
+from console.kube.errors import (
+    ApiError,
+    Forbidden,
+    NodeRefused,
+    ServerError,
+    UnsupportedProtocol,
+)
 from console.kube.gvr import PODS
 from console.kube.identity import Identity
 from console.kube.transport import Transport
+from console.terminals.command import PROTOCOLS
 
 #: Any other header could change the identity or permissions of the console.
 HEADERS = {
@@ -31,11 +38,14 @@ class Program:
     """Record requests and respond with `status`."""
 
     status: int = 200
+    text: str | None = None
     headers: dict[str, str] = field(default_factory=dict)
     seen: list[web.Request] = field(default_factory=list)
 
     async def answer(self, request: web.Request) -> web.Response:
         self.seen.append(request)
+        if self.text is not None:
+            return web.Response(text=self.text, status=self.status, headers=self.headers)
         found = {"metadata": {"uid": "1", "resourceVersion": "1"}}
         return web.json_response(found, status=self.status, headers=self.headers)
 
@@ -104,11 +114,37 @@ async def test_redirects_are_not_followed(wire: Wire, status: int) -> None:
     assert len(wire.cluster.seen) == 3 and wire.other.seen == []
 
 
+#: kube-apiserver's own refusal, an older server that doesn't know the subprotocols, and a kubelet that
+#: rejects kube-apiserver.
+DENIED = '{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden"}'
+REFUSALS: list[tuple[str, type[ApiError]]] = [
+    (DENIED, Forbidden),
+    ("", UnsupportedProtocol),
+    ("requested protocol(s) are not supported: [v9]", UnsupportedProtocol),
+    (
+        "Forbidden (user=kube-apiserver, verb=create, resource=nodes, subresource=proxy)",
+        NodeRefused,
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "kind"), REFUSALS)
+async def test_reason_of_a_refused_websocket_is_reported(
+    wire: Wire, text: str, kind: type[ApiError]
+) -> None:
+    wire.cluster.status, wire.cluster.text = 403, text
+    with pytest.raises(kind):
+        async with wire.client.connect("/api/v1/x/exec", PROTOCOLS):
+            pass
+    [request] = wire.cluster.seen
+    assert request.headers["Sec-WebSocket-Protocol"] == "v5.channel.k8s.io,v4.channel.k8s.io"
+
+
 @pytest.mark.parametrize("status", [200, 301, 302, 303, 307, 308, 403, 500])
 async def test_failed_websocket_handshake_raises_an_error(wire: Wire, status: int) -> None:
-    wire.cluster.status = status
+    wire.cluster.status, wire.cluster.text = status, DENIED
     with pytest.raises(ApiError) as caught:
-        async with wire.client.connect("/api/v1/x/exec", "v5.channel.k8s.io", audit_id="1"):
+        async with wire.client.connect("/api/v1/x/exec", ["v5.channel.k8s.io"], audit_id="1"):
             pass
     assert caught.value.code == (status if status >= 400 else 502)
     (request,) = wire.cluster.seen

@@ -65,7 +65,7 @@ DEPLOYMENT_CASES: list[Case] = [
         THREE,
         counts(3, 3, 1, DONE_ROLLOUT, UNAVAILABLE),
         WARN,
-        "Not available",
+        "Degraded",
         "MinimumReplicasUnavailable: no minimum",
     ),
     (THREE, counts(3, 3, 0, DONE_ROLLOUT, UNAVAILABLE), ERROR, "Not available", "Minimum"),

@@ -12,7 +12,7 @@ from console.ui.core.clusters import clusters as console_clusters
 from console.ui.core.kind import ResourceKind
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.leaks.world import KINDS, Clusters
-from tests.views import cast
+from tests.views import viewers
 from tests.views.conftest import ClientAs, _site
 
 __all__ = ["_site"]
@@ -36,7 +36,7 @@ def _real_rights(
         "console.web.async_middleware.InlineSessionMiddleware",
         *settings.MIDDLEWARE,
     ]
-    monkeypatch.setattr(cast, "CAST", Anybody())
+    monkeypatch.setattr(viewers, "VIEWERS", Anybody())
     monkeypatch.setattr(Scheduler, "flush_seconds", 0.01)
     yield
     unset_host_cluster()

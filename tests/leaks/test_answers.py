@@ -5,10 +5,10 @@ import pytest
 from console.ui.fragments import cached_fragments
 from console.ui.navigation import nav
 from rbac.process_clusters import set_host_cluster
-from tests.leaks.test_noninterference import PART
+from tests.leaks.view_urls import PART
 from tests.leaks.world import ADMIN, BOB, CANARY, Clusters
+from tests.support.responses import text_of
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 FOUND = f"/search?q={PART}"
 

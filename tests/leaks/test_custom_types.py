@@ -10,8 +10,8 @@ from console.ui.core.links import action_url, detail_url, edit_url, import_url, 
 from rbac.process_clusters import set_host_cluster
 from tests.leaks.world import ADMIN, BOB, CHARLIE, CUSTOM_KINDS, Clusters, got
 from tests.live.conftest import Browser
+from tests.support.responses import stable_html, text_of
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import steady, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +38,7 @@ async def answers(client_as: ClientAs, segment: str, namespace: str) -> list[tup
     for url in addresses(segment, namespace):
         for headers in ({}, {"HX-Request": "true"}):
             response = await client_as(CHARLIE, **headers).get(url)
-            text = steady(await text_of(response)).replace(segment, "TYPE")
+            text = stable_html(await text_of(response)).replace(segment, "TYPE")
             found.append((response.status_code, text))
     return found
 
@@ -60,7 +60,7 @@ async def test_pinning_does_not_reveal_types(clusters: Clusters, client_as: Clie
     said = []
     for segment in ("widgets.leaks.org", NONE):
         response = await client_as(CHARLIE).post("/clusters/host/resources", {"pin": segment})
-        text = steady(await text_of(response)).replace(segment, "TYPE")
+        text = stable_html(await text_of(response)).replace(segment, "TYPE")
         said.append((response.status_code, text))
     assert said[0] == said[1]
 

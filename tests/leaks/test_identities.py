@@ -12,11 +12,11 @@ from console.kube.identity import Identity
 from console.kube.transport import Transport
 from devcluster.server import DevCluster
 from rbac.process_clusters import set_host_cluster
+from tests.support.fakeclient import FakeClient
+from tests.support.responses import text_of
 from tests.ui.support import admin, make_runtime
-from tests.views import cast
+from tests.views import viewers
 from tests.views.conftest import ClientAs
-from tests.views.test_bulk import FakeClient
-from tests.views.test_lists import text_of
 
 SELF = GVR("authentication.k8s.io", "v1", "selfsubjectreviews")
 #: Attempts to set another identity: by case, underscore, repetition, and by asking to drop the
@@ -39,7 +39,7 @@ CLAIMS = (
 async def test_request_headers_cannot_change_the_impersonated_user(
     claims: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cast, "CAST", {"admin": admin})
+    monkeypatch.setattr(viewers, "VIEWERS", {"admin": admin})
     cluster = FakeClient()
     set_host_cluster(make_runtime(user_client=cluster.as_user))
     client = ClientAs()("admin", **claims)

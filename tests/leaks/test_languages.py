@@ -12,12 +12,13 @@ import pytest
 from console.ui.core.kind import ResourceKind
 from console.ui.core.links import detail_url, list_url
 from rbac.process_clusters import set_host_cluster
-from tests.kinds.reading import english_in
-from tests.leaks.test_noninterference import one_of_each_view
+from tests.kinds.untranslated_text import english_in
+from tests.leaks.view_urls import sampled_view_urls
 from tests.leaks.world import ADMIN, Clusters, first_tab, key_of, visible
-from tests.unit.templates.test_locale import HAN, PACKAGES
+from tests.support.packages import PACKAGES
+from tests.support.responses import text_of
+from tests.support.translations import HAN
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -61,4 +62,4 @@ async def test_other_cached_pages_use_the_users_language(
     clusters: Clusters, client_as: ClientAs
 ) -> None:
     set_host_cluster(clusters.runtime(False))
-    assert await mixed(client_as, one_of_each_view(ADMIN)) == {}
+    assert await mixed(client_as, sampled_view_urls(ADMIN)) == {}

@@ -9,14 +9,14 @@ forbidden objects. All registered kinds and all pages without parameters are cov
 import asyncio
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from itertools import count
 from os.path import commonprefix
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from django.urls import resolve, reverse
+from django.urls import reverse
 
 from console.draining.progress import progress_url
 from console.draining.results import PodResult, PodStep, encode_results
@@ -27,7 +27,6 @@ from console.kube.gvr import (
     NAMESPACES,
     NODES,
     PODS,
-    ROLES,
     USERS,
     WORKSPACE_ROLES,
     WORKSPACES,
@@ -46,11 +45,9 @@ from console.ui.details.panels.standard import tabs_of
 from console.ui.lists.selection import ListQuery
 from console.ui.lists.table import build_table
 from console.ui.navigation.page_routes import resolve_list
-from rbac.levels import Level
 from rbac.process_clusters import set_host_cluster
-from tests.addresses import addresses
-from tests.depth import DEEP, some
 from tests.kinds.world import change
+from tests.leaks.view_urls import PART, overviews, sampled_view_urls
 from tests.leaks.world import (
     ADMIN,
     BESIDE,
@@ -70,9 +67,11 @@ from tests.leaks.world import (
     visible,
 )
 from tests.live.conftest import Browser
-from tests.staticruntime import StaticRuntime
+from tests.support.audit_ranges import without_range
+from tests.support.depth import DEEP, some
+from tests.support.responses import text_of
+from tests.support.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 #: Values in a page that come from the request itself or the clock.
 _OWN = re.compile(
@@ -82,8 +81,6 @@ _OWN = re.compile(
 _AGES = re.compile(r"(<time [^>]*>)[^<]*")
 #: Object timestamps have no fractional seconds, so this matches only the current time.
 _NOW = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\.\d{6}")
-#: A part of the secret name, so that the query itself does not contain the secret.
-PART = CANARY[:6]
 TOUCH = "touched"
 _versions = count(1000)
 
@@ -91,24 +88,6 @@ _versions = count(1000)
 pytestmark = pytest.mark.django_db
 
 
-def _names(*types: GVR) -> tuple[str, ...]:
-    found = (kinds.by_type(gvr) for gvr in types)
-    return tuple(
-        make(kind)["metadata"]["name"] for kind in found if kind for make in (visible, secret)
-    )
-
-
-#: Values of URL parameters.
-NAMES = {
-    "cluster": ("host",),
-    "workspace": _names(WORKSPACES),
-    "namespace": ("shop", SECRET_PROJECT),
-    "user": _names(USERS),
-    "group": _names(GROUPS),
-    "level": tuple(level.value for level in Level),
-    "name": _names(USERS, GLOBAL_ROLES, WORKSPACE_ROLES, ROLES),
-    "act": ("edit", "delete", "password"),
-}
 #: Kinds shown on the pages of accounts, roles, and workspaces.
 TENANCY = (USERS, GLOBAL_ROLES, WORKSPACES, WORKSPACE_ROLES, GROUPS)
 
@@ -138,35 +117,6 @@ def pages_of(kind: ResourceKind, who: str) -> list[str]:
     return [*shown, *some(who + kind.segment, others, 2)]
 
 
-def pages_of_all() -> Iterator[str]:
-    """Yield the URLs of all views that are not about one kind, with secret and visible names, and
-    the overviews.
-    """
-    # The page of the second factor shows a new secret on each request.
-    yield from addresses(NAMES, ("list", "detail", "delete", "accounts:own:second_factor"))
-    yield from overviews()
-
-
-def one_of_each_view(who: str) -> list[str]:
-    """Return the URLs of `pages_of_all`; in the CI run one URL of each view, which depends on the
-    viewer.
-    """
-    views: dict[str, list[str]] = {}
-    for url in pages_of_all():
-        views.setdefault(resolve(url.partition("?")[0]).view_name, []).append(url)
-    return [url for urls in views.values() for url in some(who, urls, 1)]
-
-
-def overviews() -> Iterator[str]:
-    yield reverse("dashboard")
-    yield reverse("cluster_overview", args=("host",))
-    for project in ("shop", SECRET_PROJECT):
-        yield reverse("project_overview", kwargs={"cluster": "host", "namespace": project})
-    yield f"/search?q={PART}"
-    yield f"/search?q={PART}&format=json"
-    yield f"/palette?q={PART}"
-
-
 async def answers(client_as: ClientAs, who: str, urls: Iterable[str]) -> dict[str, tuple[int, str]]:
     found = {}
     client = client_as(who)
@@ -178,7 +128,7 @@ async def answers(client_as: ClientAs, who: str, urls: Iterable[str]) -> dict[st
 
 
 def settled(text: str) -> str:
-    return _NOW.sub("", _AGES.sub(r"\1", _OWN.sub("", text)))
+    return without_range(_NOW.sub("", _AGES.sub(r"\1", _OWN.sub("", text))))
 
 
 async def compare(
@@ -210,7 +160,7 @@ async def test_pages_of_a_kind_do_not_depend_on_hidden_objects(
         await compare(clusters, client_as, SURVEYOR, pages_of(kind, BOB), but=BESIDE)
 
 
-@pytest.mark.alike
+@pytest.mark.sampled
 async def test_permission_for_one_kind_reveals_nothing_about_others(
     clusters: Clusters, client_as: ClientAs, kind: ResourceKind
 ) -> None:
@@ -224,11 +174,11 @@ async def test_other_pages_do_not_depend_on_hidden_objects(
     clusters: Clusters, client_as: ClientAs
 ) -> None:
     for who in (CHARLIE, BOB):
-        await compare(clusters, client_as, who, one_of_each_view(who))
+        await compare(clusters, client_as, who, sampled_view_urls(who))
     for kind in filter(None, map(kinds.by_type, TENANCY)):
         who = only(kind)
-        await compare(clusters, client_as, who, one_of_each_view(who), but=[kind.gvr])
-    await compare(clusters, client_as, SURVEYOR, one_of_each_view(SURVEYOR), but=BESIDE)
+        await compare(clusters, client_as, who, sampled_view_urls(who), but=[kind.gvr])
+    await compare(clusters, client_as, SURVEYOR, sampled_view_urls(SURVEYOR), but=BESIDE)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -250,7 +200,7 @@ async def test_drain_progress_does_not_depend_on_hidden_pods(
     assert found[0] == found[1], difference(found[0][url][1], found[1][url][1])
 
 
-@pytest.mark.alike
+@pytest.mark.sampled
 async def test_users_with_permission_see_the_secret_objects(
     clusters: Clusters, client_as: ClientAs, kind: ResourceKind
 ) -> None:
@@ -289,7 +239,7 @@ async def test_only_users_with_permission_see_usage(
         assert bool(re.search(r"1\.?234", json.dumps(item))) is shown, item
 
 
-@pytest.mark.alike
+@pytest.mark.sampled
 async def test_bulk_confirmations_do_not_depend_on_hidden_objects(
     clusters: Clusters, client_as: ClientAs, kind: ResourceKind
 ) -> None:
@@ -307,7 +257,7 @@ async def test_bulk_confirmations_do_not_depend_on_hidden_objects(
         assert found[: len(found) // 2] == found[len(found) // 2 :], who
 
 
-@pytest.mark.alike
+@pytest.mark.sampled
 async def test_websockets_do_not_depend_on_hidden_objects(
     clusters: Clusters, kind: ResourceKind
 ) -> None:

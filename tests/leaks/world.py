@@ -40,12 +40,12 @@ from console.ui.core.kind import ResourceKind, Scope
 from console.ui.core.registry import kinds
 from console.ui.details.panels.standard import tabs_of
 from tests.hostile.world import definition_of
-from tests.informers import preloaded
-from tests.kinds.test_custom_kinds import column, definition
+from tests.kinds.custom_types import column, definition
 from tests.kinds.world import LiveLists, Obj, encoded, fixture_of, informer_of
 from tests.pages.overview.world import Measuring, node_usage, pod_usage
 from tests.rbac.objects import admin_role, admins, native_binding, native_role, project, rule, user
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.staticruntime import StaticRuntime
 
 ADMIN, BOB, CHARLIE = "leak-admin", "leak-viewer-bob", "leak-outsider-charlie"
 #: A user who can list all cluster-scoped objects and the objects of one project.
@@ -238,7 +238,7 @@ def quota(workspace: str) -> Obj:
 
 
 def custom_informer(kind: GenericKind, objects: list[Obj]) -> Informer[Any]:
-    decode = decoder_of(kind.custom.columns, conditions=kind.custom.conditions)
+    decode = decoder_of(kind.custom.columns, has_state=kind.custom.has_state)
     informer: Informer[Any] = Informer(kind.gvr, decode)
     informer.replace([encoded(obj) for obj in objects], "1")
     informer.connected()

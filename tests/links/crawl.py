@@ -16,12 +16,19 @@ from django.urls import Resolver404, resolve
 from yarl import URL
 
 from console.ui.lists.export import FORMATS
-from tests.depth import choice
+from tests.support.depth import choice
 
 #: Maximum number of concurrent requests per user.
 AT_ONCE = 4
 #: Media types by the `format` parameter of a link.
-TYPES = {**FORMATS, "yaml": "application/yaml; charset=utf-8", "text": "text/plain; charset=utf-8"}
+TYPES = {
+    **FORMATS,
+    "jsonl": "application/jsonl",
+    "yaml": "application/yaml; charset=utf-8",
+    "text": "text/plain; charset=utf-8",
+}
+#: Media types of downloaded folders and files of a container.
+DOWNLOADS = frozenset(("application/x-tar", "application/octet-stream"))
 #: Names of URL parameters that contain user-defined object names.
 OBJECTS = frozenset(("name", "namespace", "user", "group"))
 #: An action or tab is requested for this many of the kinds that have it.
@@ -182,8 +189,10 @@ class Person:
                 return []
             if answer.status != 200:
                 return str(answer.status)
-            wanted = TYPES.get(dict(parse_qsl(urlsplit(link.url).query)).get("format", "html"))
-            kind = answer.headers.get("Content-Type", "none")
+            format_ = dict(parse_qsl(urlsplit(link.url).query)).get("format", "html")
+            wanted, kind = TYPES.get(format_), answer.headers.get("Content-Type", "none")
+            if format_ == "download" and kind in DOWNLOADS:
+                return []
             if kind != (wanted or "text/html; charset=utf-8"):
                 return kind
             return [] if wanted else list(dict.fromkeys(links_of(await answer.text(), link.url)))

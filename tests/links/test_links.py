@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import aiohttp
 import pytest
 
-from tests.demo import PASSWORD, demonstrated
-from tests.depth import DEEP
 from tests.links.crawl import Link, Person, links_of, parts_of
+from tests.support.demo import PASSWORD, demonstrated
+from tests.support.depth import DEEP
 
 pytestmark = pytest.mark.timeout(3_600 if DEEP else 300)
 

@@ -14,19 +14,20 @@ from console.kube.informer import Informer
 from console.live.consumer import LiveConsumer
 from console.live.flow import EXTENSION, Flow
 from console.live.limits import SocketCap
+from console.live.listview import ListView
 from console.live.scheduler import Scheduler
 from console.routing import websocket_application
 from console.ui.lists.selection import ListQuery
 from console.ui.lists.table import Table, build_table
 from console.ui.navigation.page_routes import resolve_list
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.informers import preloaded
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, namespace, small_world
 
 URL = "/clusters/host/pods"
 #: Seconds within which a frame must arrive, even on a busy machine.
-SOON = 5.0
+TIMEOUT = 5.0
 #: Seconds without a frame that count as silence; many times the duration of a flush in these tests.
 QUIET = 0.2
 
@@ -43,6 +44,7 @@ def _site(settings: Settings) -> None:
 @pytest.fixture(autouse=True)
 def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Scheduler, "flush_seconds", 0.01)
+    monkeypatch.setattr(ListView, "arrange_seconds", 0.01)
     monkeypatch.setattr(LiveConsumer, "cap", SocketCap())
 
 
@@ -94,7 +96,7 @@ class Browser:
         self._socket.scope["extensions"] = {EXTENSION: self.flow}
 
     async def connect(self) -> bool:
-        connected, _subprotocol = await self._socket.connect(timeout=SOON)
+        connected, _subprotocol = await self._socket.connect(timeout=TIMEOUT)
         return bool(connected)
 
     async def say(self, text: str) -> None:
@@ -130,11 +132,11 @@ class Browser:
         return found
 
     async def frame(self) -> str:
-        return str(await self._socket.receive_from(timeout=SOON))
+        return str(await self._socket.receive_from(timeout=TIMEOUT))
 
     async def closed(self) -> int:
         """Return the close code."""
-        message = await self._socket.receive_output(timeout=SOON)
+        message = await self._socket.receive_output(timeout=TIMEOUT)
         assert message["type"] == "websocket.close", message
         return int(message["code"])
 
@@ -149,7 +151,7 @@ class Browser:
         self.flow.on_clear()
 
     async def leave(self) -> None:
-        await self._socket.disconnect(timeout=SOON)
+        await self._socket.disconnect(timeout=TIMEOUT)
 
 
 class Browsers:

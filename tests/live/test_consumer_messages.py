@@ -8,8 +8,8 @@ from console.kube.informer import Informer
 from console.live.consumer import LiveConsumer
 from console.live.hub import get_hub
 from console.live.limits import BURST, MAX_MESSAGE, MAX_SOCKETS, SocketCap
-from tests.informers import bring
 from tests.live.conftest import URL, Browser, Browsers
+from tests.support.informers import bring
 from tests.ui.support import admin, alice, pod
 
 MALFORMED = [

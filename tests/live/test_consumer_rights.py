@@ -9,10 +9,10 @@ import pytest
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
 from console.live.sessionmonitor import SessionMonitor
-from tests.informers import bring, preloaded, take_away
 from tests.live.conftest import URL, Browser, Browsers, Session
 from tests.rbac.objects import user
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring, preloaded, take_away
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, charlie, pod
 
 

@@ -16,11 +16,11 @@ from console.ui.core.permissions import Denied
 from console.ui.details.detail import start_informers
 from console.ui.navigation.page_routes import DetailRoute, resolve_page
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.informers import bring, preloaded, take_away
 from tests.live.conftest import Browser, Browsers
-from tests.staticruntime import StaticRuntime
+from tests.support.events import event
+from tests.support.informers import bring, preloaded, take_away
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, charlie, pod
-from tests.views.test_detail import event
 
 URL = "/clusters/host/projects/shop/pods/web-1"
 OWN = Mail(keys=frozenset({Key("shop", "web-1")}))

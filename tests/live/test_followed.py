@@ -15,10 +15,10 @@ from console.live.sessionmonitor import RIGHTS
 from console.ui.core.clusters import clusters
 from console.ui.navigation.page_routes import PageRoute, resolve_page
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.addresses import addresses
-from tests.leaks.test_noninterference import NAMES
+from tests.leaks.view_urls import NAMES
 from tests.leaks.world import ADMIN, Clusters
-from tests.staticruntime import StaticRuntime
+from tests.support.addresses import addresses
+from tests.support.staticruntime import StaticRuntime
 
 
 @pytest.fixture

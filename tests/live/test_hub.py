@@ -11,7 +11,7 @@ from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer
 from console.live.hub import Feed, Hub, get_hub
 from console.live.mailbox import CAPACITY, Mail, Mailbox
-from tests.informers import bring, preloaded
+from tests.support.informers import bring, preloaded
 from tests.ui.support import pod
 
 

@@ -1,4 +1,5 @@
-from console.live.limits import SocketCap, TokenBucket
+from console.kube.tokenbucket import TokenBucket
+from console.live.limits import SocketCap
 
 
 def test_bucket_permits_a_burst_and_then_a_steady_rate() -> None:

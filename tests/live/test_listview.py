@@ -17,8 +17,8 @@ from console.ui.lists.selection import ListQuery
 from console.ui.lists.table import Table, build_table, columns_tag
 from console.ui.lists.viewspec import ViewSpec
 from console.ui.navigation.page_routes import resolve_list
-from tests.informers import bring, preloaded, take_away
 from tests.live.conftest import URL
+from tests.support.informers import bring, preloaded, take_away
 from tests.ui.support import CountingAccess, FakeAccess, admin, charlie, pod
 
 NOTHING = Mail()
@@ -36,6 +36,14 @@ def spec_of(query: str) -> ViewSpec:
     return place.spec
 
 
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 @dataclass
 class Open:
     """An open list with one viewer."""
@@ -44,8 +52,14 @@ class Open:
     spec: ViewSpec
     access: FakeAccess
     informer: Informer[Any]
+    clock: Clock
 
     def flush(self, mail: Mail) -> list[str]:
+        """Update the list at a time when its order can be sent again."""
+        self.clock.now += self.live.arrange_seconds
+        return self.flush_at_once(mail)
+
+    def flush_at_once(self, mail: Mail) -> list[str]:
         return self.live.update(mail, self.access)
 
     def page(self) -> Table:
@@ -59,7 +73,9 @@ class Open:
 def view(informer: Informer[Any], query: str = "", access: FakeAccess | None = None) -> Open:
     """Return an open list whose viewer has the current page."""
     spec, access = spec_of(query), access or admin()
-    found = Open(ListView(spec, "en", informer), spec, access, informer)
+    clock = Clock()
+    live = ListView(spec, "en", informer, clock=clock)
+    found = Open(live, spec, access, informer, clock)
     assert found.catch_up(known(found.page())) == []
     return found
 
@@ -108,6 +124,76 @@ def test_unchanged_list_sends_nothing() -> None:
     assert open_list.flush(NOTHING) == []
     assert open_list.flush(STATE) == []
     assert open_list.flush(mail("p-00")) == []
+
+
+def test_order_and_counts_are_sent_at_most_once_per_second() -> None:
+    informer = world(4)
+    open_list = view(informer, "?limit=3")
+    bring(informer, pod("p-02", waiting="CrashLoopBackOff"))
+    assert order_in(open_list.flush(mail("p-02"))) == keys("p-02", "p-00", "p-01")
+    bring(informer, pod("p-03", waiting="CrashLoopBackOff"))
+    open_list.clock.now += open_list.live.arrange_seconds * 0.75
+    assert open_list.flush_at_once(mail("p-03")) == []
+    assert open_list.live.retry_after == pytest.approx(open_list.live.arrange_seconds * 0.25)
+    bring(informer, pod("p-02"))
+    # The content of rows on the page is not delayed.
+    assert kinds_of(open_list.flush_at_once(mail("p-02"))) == ["rows"]
+    open_list.clock.now += open_list.live.retry_after
+    frames = open_list.flush_at_once(NOTHING)
+    assert kinds_of(frames) == ["rows", "order"]
+    assert order_in(frames) == keys("p-03", "p-00", "p-01")
+    assert frames[0].count("<tr") == 1
+    assert open_list.live.retry_after == 0
+    assert open_list.flush(NOTHING) == []
+
+
+def test_deleted_row_is_marked_before_the_order_changes() -> None:
+    informer = world(3)
+    open_list = view(informer)
+    bring(informer, pod("p-03"))
+    open_list.flush(mail("p-03"))
+    take_away(informer, pod("p-01"))
+    assert kinds_of(open_list.flush_at_once(mail("p-01"))) == ["gone"]
+    assert kinds_of(open_list.flush(NOTHING)) == ["summary", "pager", "order"]
+
+
+def test_change_that_is_undone_within_a_second_moves_nothing() -> None:
+    informer = world(3)
+    open_list = view(informer)
+    bring(informer, pod("p-03"))
+    open_list.flush(mail("p-03"))
+    bring(informer, pod("p-04"))
+    assert open_list.flush_at_once(mail("p-04")) == []
+    take_away(informer, pod("p-04"))
+    assert open_list.flush_at_once(mail("p-04")) == []
+    assert open_list.flush(NOTHING) == []
+
+
+def test_new_subscriber_gets_the_held_order_at_once() -> None:
+    informer = world(3)
+    open_list = view(informer)
+    bring(informer, pod("p-03"))
+    open_list.flush(mail("p-03"))
+    known_before = known(open_list.page())
+    bring(informer, pod("p-04"))
+    assert open_list.flush_at_once(mail("p-04")) == []
+    followers = open_list.live.update(NOTHING, open_list.access, anew=True)
+    assert order_in(followers) == keys("p-00", "p-01", "p-02", "p-03", "p-04")
+    joined = open_list.live.catch_up(known_before, open_list.access)
+    assert joined is not None
+    assert order_in(joined) == order_in(followers)
+
+
+def test_browser_whose_rows_changed_after_its_etag_is_caught_up() -> None:
+    informer = world(2)
+    open_list = view(informer)
+    etag = open_list.page().etag
+    bring(informer, pod("p-01", restarts=1))
+    changed = ClientState(etag, known(open_list.page()).rows)
+    bring(informer, pod("p-01"))
+    frames = open_list.catch_up(changed)
+    assert frames is not None
+    assert kinds_of(frames)[0] == "rows"
 
 
 def test_several_changes_of_a_row_are_one_frame() -> None:

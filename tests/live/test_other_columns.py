@@ -13,11 +13,11 @@ from console.ui.lists.selection import ListQuery
 from console.ui.lists.table import build_table
 from console.ui.navigation.page_routes import resolve_list
 from rbac.process_clusters import unset_host_cluster
-from tests.informers import bring, take_away
-from tests.kinds.test_custom_kinds import WIDGETS, World, column, definition, widget
+from tests.kinds.custom_types import WIDGETS, World, column, definition, widget
 from tests.kinds.world import encoded
 from tests.live.conftest import Browser, Browsers
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring, take_away
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import admin
 
 URL = "/clusters/host/widgets.x.org"
@@ -74,7 +74,7 @@ async def test_changed_columns_make_viewers_fetch_the_list(
     assert await browser.control() == {"refresh": True}
     found = world.runtime.types.get(WIDGETS)
     assert found is not None
-    widgets.store.decode_with(decoder_of(found.columns, conditions=found.conditions))
+    widgets.store.decode_with(decoder_of(found.columns, has_state=found.has_state))
     widgets.replace([encoded(changed(2, size=8, color="grey"))], "3")
     await follow(browser)
     assert len(get_shared_views()) == 1

@@ -19,8 +19,8 @@ from console.ui.core.access import Access
 from console.ui.core.permissions import Denied
 from console.ui.navigation.page_routes import LivePage, PageRoute, resolve_page
 from console.views.page import page
-from tests.informers import bring, take_away
 from tests.live.conftest import Browser, Browsers
+from tests.support.informers import bring, take_away
 from tests.ui.support import FakeAccess, admin, charlie, namespace, pod
 
 URL = "/restarts/web-1"

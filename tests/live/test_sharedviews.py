@@ -24,9 +24,9 @@ from console.ui.lists.selection import ListQuery
 from console.ui.lists.table import build_table
 from console.ui.navigation.page_routes import resolve_list
 from rbac.process_clusters import set_host_cluster
-from tests.informers import bring, preloaded, take_away
 from tests.live.conftest import URL, Browser, Browsers
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring, preloaded, take_away
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, namespace, pod, small_world
 
 

@@ -6,13 +6,17 @@ from typing import Any
 import pytest
 
 from console.kube.errors import NotFound
-from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
+from console.kube.gvr import NAMESPACES, POD_METRICS, PODS, ROLE_BINDINGS
 from console.kube.informer import Informer
+from console.live.detailview import DetailView
+from console.live.mailbox import Mail
+from console.ui.details.detail import start_informers
+from console.ui.navigation.page_routes import DetailRoute, resolve_page
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.informers import preloaded
 from tests.live.conftest import Browsers
 from tests.pages.overview.world import Measuring, pod_usage
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import admin, namespace
 
 URL = "/clusters/host/pods?sort=-cpu_used"
@@ -91,3 +95,19 @@ async def test_viewers_fetch_the_list_when_usage_columns_appear_or_disappear(
     metrics.answers["pods"] = NotFound(404, "")
     await runtime.usage.take()
     assert await browser.control() == {"refresh": True}
+
+
+async def test_open_page_of_a_pod_follows_its_usage(
+    pods: Informer[Any], runtime: StaticRuntime, metrics: Measuring
+) -> None:
+    place, access = resolve_page("/clusters/host/projects/shop/pods/web-1"), admin()
+    assert isinstance(place, DetailRoute)
+    view = DetailView(place, "en", pods, start_informers(place.needs, access), runtime.usage)
+    assert view.others[POD_METRICS] is runtime.usage
+    await runtime.usage.take()
+    assert view.update(Mail(), access, anew=True) == []
+    metrics.answers["pods"][0]["containers"][0]["name"] = "app"
+    await runtime.usage.take()
+    [frame] = view.update(Mail(types=frozenset({POD_METRICS})), access)
+    assert 'id="panel-usage"' in frame and "600m" in frame
+    assert 'id="panel-summary"' not in frame

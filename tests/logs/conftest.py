@@ -10,6 +10,7 @@ from console.kube.gvr import NAMESPACES, PODS, Key
 from console.kube.runtime import Runtime
 from console.ui.core.links import log_url
 from devcluster.audit import RequestRecord
+from devcluster.releases import Release
 from devcluster.server import DevCluster
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.controlplane.waiting import eventually
@@ -76,8 +77,14 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with DevCluster(tmp_path_factory.mktemp("cluster")) as cluster:
+def release() -> Release:
+    """Return the Kubernetes release of the cluster. Test modules may override this fixture."""
+    return Release()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, release: Release) -> Iterator[World]:
+    with DevCluster(tmp_path_factory.mktemp("cluster"), release=release) as cluster:
         api = Api.of(cluster)
         api.post("/api/v1/nodes", NODE)
         api.post(f"{RBAC}/clusterrolebindings", binding("admins", "cluster-admin", "admin"))
@@ -104,10 +111,10 @@ def _site(settings: Settings) -> None:
     settings.ALLOWED_HOSTS = ["testserver"]
     settings.MIDDLEWARE = [
         "console.web.async_middleware.InlineLocaleMiddleware",
-        "console.web.async_middleware.InlineCsrfMiddleware",
+        "accounts.csrf.CsrfMiddleware",
         "console.web.async_middleware.InlineMessageMiddleware",
         "django_htmx.middleware.HtmxMiddleware",
-        "tests.views.cast.CastMiddleware",
+        "tests.views.viewers.CastMiddleware",
     ]
     settings.STORAGES = {
         **settings.STORAGES,

@@ -4,40 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.logs.ansi import strip_escapes, styled_text
-
-#: Sequences that control a terminal, and the text that remains.
-HARMLESS = {
-    "\x1b]0;title\x07after": "after",
-    "\x1b]2;title\x1b\\after": "after",
-    "\x1b]8;;javascript:alert(1)\x07link\x1b]8;;\x07": "link",
-    "\x1b]52;c;ZXZpbA==\x07after": "after",
-    "\x1b]1337;File=inline=1:AAAA\x07after": "after",
-    "\x1b]4;1;?\x07after": "after",
-    "\x1b]never ends": "",
-    "\x1bP$qm\x1b\\after": "after",
-    "\x1bX sos \x1b\\after": "after",
-    "\x1b^pm\x1b\\after": "after",
-    "\x1b_apc\x1b\\after": "after",
-    "\x90dcs\x9cafter": "after",
-    "\x9d0;title\x9cafter": "after",
-    "a\x1b[2Jb": "ab",
-    "a\x1b[1;1Hb": "ab",
-    "a\x1b[6nb": "ab",
-    "a\x1b[cb": "ab",
-    "a\x1b[?1049hb": "ab",
-    "a\x1b[20tb": "ab",
-    "a\x9b2Jb": "ab",
-    "a\x1b(Bb": "ab",
-    "a\x1bcb": "ab",
-    "a\x1b#8b": "ab",
-    "a\x1b[>4;2mb": "ab",
-    "a\x1b[": "a",
-    "a\x1b": "a",
-    "a\rb\x08\x07\x00\x7fc": "abc",
-    "a\x85b": "ab",
-    "tab\there": "tab\there",
-}
+from console.logs.ansi import StyledText, strip_escapes, styled_text
+from tests.logs.escape_sequences import HARMLESS
 
 
 def text_of(line: str) -> str:
@@ -95,3 +63,39 @@ def test_output_never_contains_control_characters(line: str) -> None:
     for run in styled_text(line):
         assert run.text.replace("\t", "").isprintable()
         assert all(name.startswith("sgr-") for name in run.classes.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("10%\r50%\r100%", "100%"),
+        ("100%\r", "100%"),
+        ("100%\r\x1b[0m\r", "100%"),
+        ("\x1b[32m10%\r20%\x1b[0m", "20%"),
+        ("\x1b]0;a\rb\x07text", "text"),
+        ("first\r\x07second", "second"),
+        ("\r", ""),
+    ],
+)
+def test_carriage_return_overwrites_the_line(line: str, left: str) -> None:
+    assert text_of(line) == left == strip_escapes(line)
+
+
+def test_color_before_a_carriage_return_continues() -> None:
+    assert styled_text("\x1b[32m10%\r20%\x1b[0m") == [StyledText("sgr-green", "20%")]
+
+
+@given(st.text(st.sampled_from("ab\r\x07\x1b[31m;"), max_size=30))
+def test_styled_text_equals_the_searched_text(line: str) -> None:
+    assert text_of(line) == strip_escapes(line)
+
+
+def test_matches_are_marked_across_colors() -> None:
+    found = styled_text("a\x1b[31mbc\x1b[0mdbc\u200b", [(1, 4), (5, 7)])
+    assert [(run.classes, run.text, run.hit) for run in found] == [
+        ("", "a", False),
+        ("sgr-red", "bc", True),
+        ("", "d", True),
+        ("", "b", False),
+        ("", "c⟨U+200B⟩", True),
+    ]

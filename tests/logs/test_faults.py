@@ -13,9 +13,9 @@ import pytest
 
 from tests.browser.console import Console, answers, running
 from tests.controlplane.waiting import eventually
-from tests.depth import fewer, number
 from tests.logs.reader import Reader, signed_in
 from tests.node.node import RealNode, container
+from tests.support.depth import fewer, number
 
 pytestmark = pytest.mark.programs
 

@@ -15,11 +15,11 @@ from tests.contract.pages import known
 from tests.controlplane.waiting import eventually
 from tests.devcluster.conftest import Obj
 from tests.logs.conftest import World
-from tests.logs.test_following import Browser, following, written
-from tests.logs.test_page import get
+from tests.logs.followers import Browser, following, written
+from tests.logs.pages import get
 from tests.ui.support import FakeAccess
-from tests.views.cast import CAST
 from tests.views.conftest import ClientAs
+from tests.views.viewers import VIEWERS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -205,7 +205,7 @@ async def test_log_of_a_workload_requires_permission_to_see_it(
         ) -> frozenset[str] | None:
             return None if gvr == PODS else frozenset()
 
-    monkeypatch.setitem(CAST, "rita", lambda: Other("rita"))
+    monkeypatch.setitem(VIEWERS, "rita", lambda: Other("rita"))
     path = started(world, "apart", 1)
     for one in (path, path.replace("apart", "nowhere")):
         assert (await ClientAs()("rita").get(one)).status_code == 403
@@ -267,6 +267,6 @@ async def test_label_selector_log_requires_permission_to_list_pods_and_read_logs
                 return False
             return super().can(verb, *arguments, subresource=subresource, **more)
 
-    monkeypatch.setitem(CAST, "rita", lambda: Some("rita", get_in=None))
+    monkeypatch.setitem(VIEWERS, "rita", lambda: Some("rita", get_in=None))
     answer = await ClientAs()("rita").get(f"{LABELLED}?label=app%3Dguarded-{may}")
     assert answer.status_code == (200 if may == "both" else 403)

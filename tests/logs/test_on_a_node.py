@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
+from html import unescape
 
 import pytest
 
@@ -12,13 +14,13 @@ from console.kube.runtime import Runtime
 from console.ui.core.clusters import clusters
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.controlplane.waiting import eventually
-from tests.depth import number
 from tests.kube.clusters import live
 from tests.logs.conftest import binding
-from tests.logs.test_following import Browser, following
-from tests.logs.test_page import get, shown
-from tests.node.node import RealNode, container
-from tests.node.test_node import restarted
+from tests.logs.followers import Browser, following
+from tests.logs.pages import admin, get, shown
+from tests.node.containers import restarted
+from tests.node.node import Obj, RealNode, container
+from tests.support.depth import number
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -146,3 +148,94 @@ async def test_invalid_utf_8_is_replaced(real_node: RealNode) -> None:
     script = r"printf 'a\377b\000c\n\033[31mred\033]0;title\007\n'; sleep infinity"
     with real_node.pod("bytes", container("a", script)):
         assert shown(await get(path("bytes"))) == ["a\ufffdbc", "red"]
+
+
+#: Containers, and the options of a download with the equal options of kubectl.
+ODD = {
+    "long": "head -c 300000 /dev/zero | tr '\\0' x; echo; head -c 70000 /dev/zero | tr '\\0' y; echo",
+    "bytes": r"printf 'a\377b\000c\n\303(\n\033[31mred\n\342\200\256x\n'",
+    "returns": r"printf '10%%\r50%%\r100%%\r\n\r\n\n\r'; echo; printf 'a\rb'",
+    "unfinished": "echo whole; printf unfinished",
+    "silent": "true",
+}
+OPTIONS = {
+    "tail=all": ("--tail=-1",),
+    "tail=1": ("--tail=1",),
+    "": ("--tail=500",),
+    "tail=all&timestamps=1": ("--timestamps",),
+    "tail=all&since=1h": ("--since=1h",),
+}
+
+
+async def downloaded(path: str) -> bytes:
+    answer = await admin.get(path)
+    assert answer.status_code == 200
+    assert "attachment" in answer["Content-Disposition"]
+    return b"".join([piece async for piece in answer])
+
+
+def has_succeeded(pod: Obj) -> bool:
+    return bool(pod["status"].get("phase") == "Succeeded")
+
+
+@pytest.fixture(scope="module")
+def odd_logs(real_node: RealNode, console: Runtime) -> Iterator[str]:
+    """Return the path of the log of a pod whose containers have written unusual bytes."""
+    made = [container(name, script) for name, script in ODD.items()]
+    # An unfinished line is written when the container ends.
+    with real_node.pod("odd", *made, until=has_succeeded, restartPolicy="Never"):
+        yield path("odd")
+
+
+@pytest.mark.parametrize("query", OPTIONS)
+@pytest.mark.parametrize("name", ODD)
+async def test_download_equals_the_output_of_kubectl(
+    real_node: RealNode, odd_logs: str, name: str, query: str
+) -> None:
+    found = await downloaded(f"{odd_logs}?format=text&container={name}&{query}")
+    options = ("odd", "-c", name, *OPTIONS[query])
+    expected = await asyncio.to_thread(kubectl_logs, real_node, *options)
+    assert found == expected
+    assert name == "silent" or len(found) > 2
+
+
+async def test_download_of_all_containers_equals_the_output_of_kubectl(
+    real_node: RealNode, odd_logs: str
+) -> None:
+    """kubectl prints the containers in no defined order."""
+    found = await downloaded(f"{odd_logs}?format=text&container=*&tail=all")
+    each = [
+        await asyncio.to_thread(kubectl_logs, real_node, "odd", "-c", name, "--prefix")
+        for name in ODD
+    ]
+    assert found == b"".join(each)
+    options = ("odd", "--all-containers", "--prefix")
+    expected = await asyncio.to_thread(kubectl_logs, real_node, *options)
+    assert sorted(found) == sorted(expected)
+
+
+def kubectl_logs(node: RealNode, *options: str) -> bytes:
+    return node.cluster.kubectl_output("logs", *options)
+
+
+async def test_long_line_is_downloaded_whole(odd_logs: str) -> None:
+    html = await get(f"{odd_logs}?container=long")
+    assert "Line is cut: 283,616 more bytes" in html
+    links = re.findall(r'href="(\?[^"]*line=[^"]*)" download>Download line', html)
+    assert [await downloaded(odd_logs + unescape(link)) for link in links] == [
+        b"x" * 300_000 + b"\n",
+        b"y" * 70_000 + b"\n",
+    ]
+
+
+async def test_filtered_download_contains_the_lines_of_the_page(odd_logs: str) -> None:
+    every = f"{odd_logs}?container=long"
+    assert await downloaded(f"{every}&format=text&q=x") == b"x" * 300_000 + b"\n"
+    returns = f"{odd_logs}?container=returns&q=100"
+    assert shown(await get(returns)) == ["100%"]
+    assert await downloaded(f"{returns}&format=text") == b"10%\r50%\r100%\n"
+    assert shown(await get(f"{odd_logs}?container=returns&q=50")) == []
+
+
+async def test_progress_bar_shows_its_last_state(odd_logs: str) -> None:
+    assert shown(await get(f"{odd_logs}?container=returns")) == ["100%", "", "", "", "b"]

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 import pytest
 from django.http import QueryDict
 
-from console.logs.filtering import MAX_CONTINUATION_LINES, LevelDetector, LineFilter, LogEntry
+from console.logs.filtering import (
+    MAX_CONTINUATION_LINES,
+    MAX_HITS,
+    LevelDetector,
+    LineFilter,
+    LogEntry,
+    LogSearch,
+)
 from console.logs.lines import LogLine
 from console.logs.query import BadQuery, LogQuery, read_query
 
@@ -88,3 +95,30 @@ def test_query_string_round_trips() -> None:
     assert read_query(QueryDict()).encoded() == ""
     moment = read_query(QueryDict("since=2026-11-24T10:00:00.123456789Z"))
     assert ("sinceTime", "2026-11-24T10:00:00.123456789Z") in moment.request_params("app")
+    for earliest in ("0001-01-01T00:00:00.000000000Z", "1971-01-01T00:00:05.000000000Z"):
+        first = read_query(QueryDict(f"at={earliest}"))
+        assert ("sinceTime", earliest) in first.request_params("app")
+
+
+@pytest.mark.parametrize(
+    ("search", "text", "hits"),
+    [
+        ("", "text", []),
+        ("no", "text", []),
+        ("E", "The end", ["e", "e"]),
+        ("<b>", "a<B>b</b>", ["<B>"]),
+        ("strasse", "die Straße 1", ["Straße"]),
+        ("s", "aß", ["ß", "ß"]),
+        ("status=502", "status=502 x", ["status=502"]),
+        ("status=502", '{"x":502,"status": 502}', ['"status": 502']),
+        ("http.status=502", '{"http":{"status":"502"}}', ['"status":"502"']),
+        ("status=502", '{"status":5020}', []),
+    ],
+)
+def test_matches_of_the_search_are_located(search: str, text: str, hits: list[str]) -> None:
+    found = LogSearch(search).hits(text)
+    assert [text[first:last] for first, last in found] == hits
+
+
+def test_number_of_highlighted_matches_is_limited() -> None:
+    assert len(LogSearch("a").hits("a" * 10_000)) == MAX_HITS

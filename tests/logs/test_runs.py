@@ -18,7 +18,7 @@ from devcluster.logs.runs import TEXT_ANNOTATION
 from tests.contract.pages import known
 from tests.devcluster.conftest import Obj
 from tests.logs.conftest import POD_PATH, World
-from tests.logs.test_following import Browser, Line, following, written
+from tests.logs.followers import Browser, Line, following, written
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

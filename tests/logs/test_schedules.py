@@ -25,7 +25,7 @@ from console.logs import following, runs
 from console.logs.access import ContainerLog, LogViewer
 from console.logs.following import NEW_POD_RUNS, FollowedLines, Follower, FollowNote, LogPosition
 from console.logs.query import LogQuery
-from tests.depth import SEED, number
+from tests.support.depth import SEED, number
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 #: Seconds after which everything has been reported and read.
@@ -96,23 +96,23 @@ class Container:
     and the hub for the follower.
     """
 
-    def __init__(self, chance: Random, *, calm: bool) -> None:
-        self.chance, self.calm = chance, calm
-        self.runs = [*self._runs(chance.randint(2, 6), chance.randint(1, 5))]
-        self.known = [*self._later(self._states(), 0 if calm else chance.choice([0, 0.05, 0.3, 1]))]
-        self.told = [*self._later(self.known, 0.01 if calm else chance.choice([0.01, 0.3, 1, 3]))]
+    def __init__(self, rng: Random, *, calm: bool) -> None:
+        self.rng, self.calm = rng, calm
+        self.runs = [*self._runs(rng.randint(2, 6), rng.randint(1, 5))]
+        self.known = [*self._later(self._states(), 0 if calm else rng.choice([0, 0.05, 0.3, 1]))]
+        self.told = [*self._later(self.known, 0.01 if calm else rng.choice([0.01, 0.3, 1, 3]))]
         # Log files kept besides that of the last run.
-        self._keeps = 1 if calm else chance.choice([0, 1, 1, 1, 2])
+        self._keeps = 1 if calm else rng.choice([0, 1, 1, 1, 2])
         self.store = self
 
     def _runs(self, many: int, each: int) -> Iterator[Run]:
-        begin, numbers = self.chance.uniform(0, 1), count()
+        begin, numbers = self.rng.uniform(0, 1), count()
         for left in reversed(range(many)):
-            takes = 1.5 if self.calm else self.chance.choice([0.001, 0.01, 0.3, 1.5])
-            moments = sorted(begin + self.chance.uniform(0, takes) for _ in range(each))
+            takes = 1.5 if self.calm else self.rng.choice([0.001, 0.01, 0.3, 1.5])
+            moments = sorted(begin + self.rng.uniform(0, takes) for _ in range(each))
             end = begin + takes if left else NEVER
             yield Run(begin, end, [*zip(moments, numbers, strict=False)])
-            begin = end + (2 if self.calm else self.chance.choice([0.002, 0.05, 0.5, 2]))
+            begin = end + (2 if self.calm else self.rng.choice([0.002, 0.05, 0.5, 2]))
 
     def _states(self) -> Iterator[State]:
         yield State(0)
@@ -126,10 +126,10 @@ class Container:
         """Delay the states by up to `lag`. Of states that become visible at the same time, only the
         last remains.
         """
-        beat, last = 0.001 if self.calm else self.chance.choice([0.001, 0.2, 1]), 0.0
+        beat, last = 0.001 if self.calm else self.rng.choice([0.001, 0.2, 1]), 0.0
         found = []
         for state in states:
-            at = state.at + self.chance.uniform(0, lag) if state.phase else 0
+            at = state.at + self.rng.uniform(0, lag) if state.phase else 0
             last = max(last, at - at % beat + beat if at else 0)
             found.append(State(last, state.phase, state.number))
         yield from (one for one, then in pairwise(found) if then.at > one.at)
@@ -192,16 +192,14 @@ class Stream:
         await self._takes(0.01, *(() if self._container.calm else (0.01, 0.2, 0.8)))
         since = self._params.get("sinceTime", "")[:19]
         run, there = self._container.log(previous="previous" in self._params)
-        late = self._container.chance.uniform(0, 5)
+        late = self._container.rng.uniform(0, 5)
         self._end = run.end + late if there and "follow" in self._params else 0
         self._lines = [one for one in run.lines if there and stamp(one[0])[:19] >= since]
         self._told = b"" if there else b"unable to retrieve container logs"
         await self._takes(0.01)
 
     async def _takes(self, *seconds: float) -> None:
-        await asyncio.sleep(
-            self._container.chance.uniform(0.001, self._container.chance.choice(seconds))
-        )
+        await asyncio.sleep(self._container.rng.uniform(0.001, self._container.rng.choice(seconds)))
 
     def close_soon(self) -> None:
         self._over.set()
@@ -252,18 +250,18 @@ class Browser:
         self.lines: list[int] = []
         self.notes: list[str] = []
 
-    async def read(self, chance: Random) -> None:
+    async def read(self, rng: Random) -> None:
         """Read from a random time on, with some disconnects unless `calm`."""
         await asyncio.sleep(
-            chance.uniform(0, chance.choice([0.5, 2, self._container.runs[-1].begin + 1]))
+            rng.uniform(0, rng.choice([0.5, 2, self._container.runs[-1].begin + 1]))
         )
         # If a run ends while its log is opened, it is unknown whether the log belongs to the
         # reported run or to a later one, so possibly missing lines are reported.
         while self._container.calm and self._container.changes(within=0.1):
             await asyncio.sleep(0.1)
-        for _ in range(0 if self._container.calm else chance.choice([0, 0, 1, 2])):
-            await self._follow(chance.uniform(0.01, 4))
-            await asyncio.sleep(chance.choice([0.01, 1, 5]))
+        for _ in range(0 if self._container.calm else rng.choice([0, 0, 1, 2])):
+            await self._follow(rng.uniform(0.01, 4))
+            await asyncio.sleep(rng.choice([0.01, 1, 5]))
         await self._follow(ENOUGH)
 
     async def _follow(self, seconds: float) -> None:
@@ -287,14 +285,14 @@ def test_each_line_arrives_once_or_is_reported_as_missing(
     seed: int, calm: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If the pod status is on time, missing lines are reported only if a line is missing."""
-    chance = Random(f"{SEED} {seed}")  # noqa: S311
-    container = Container(chance, calm=calm)
-    query = LogQuery(container="a", tail=chance.choice([None, 500, 500]))
+    rng = Random(f"{SEED} {seed}")  # noqa: S311
+    container = Container(rng, calm=calm)
+    query = LogQuery(container="a", tail=rng.choice([None, 500, 500]))
     browser = Browser(container, query)
     monkeypatch.setattr(following, "ResponseStream", lambda order, _over: Stream(container, order))
     monkeypatch.setattr(runs, "get_hub", lambda: container)
     with asyncio.Runner(loop_factory=_Loop) as runner:
-        runner.run(browser.read(chance))
+        runner.run(browser.read(rng))
     assert browser.lines == sorted({*browser.lines})
     whole = query.tail is None and browser.first < NEW_POD_RUNS
     due = [line for run in container.runs[0 if whole else browser.first :] for _, line in run.lines]

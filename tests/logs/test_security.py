@@ -15,26 +15,17 @@ from console.logs.query import LogQuery
 from devcluster.logs.runs import TEXT_ANNOTATION
 from tests.controlplane.waiting import eventually
 from tests.logs.conftest import World
-from tests.logs.test_following import SOON, Browser, following, written
-from tests.logs.test_page import get, shown
+from tests.logs.followers import TIMEOUT, Browser, following, written
+from tests.logs.pages import get, shown
+from tests.support.path_tricks import TRICKS
+from tests.support.responses import text_of
 from tests.ui.support import FakeAccess
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PODS = "/clusters/host/projects/default/pods"
 AT = "2026-11-24T10:00:00.000000000Z"
-TRICKS = [
-    "..",
-    "../secret",
-    "a/../secret",
-    "a%2f..%2fsecret",
-    "a?previous=true",
-    "a#b",
-    "a\nb",
-    "a;b",
-]
 
 
 @pytest.mark.parametrize("query", ["", f"?at={AT}&q=x", "?format=text&tail=all", "?container=*"])
@@ -119,13 +110,13 @@ async def test_message_flood_closes_the_websocket(world: World) -> None:
 async def test_huge_message_closes_the_websocket(world: World) -> None:
     path = world.start(world.pod("huge"))
     browser = Browser(path)
-    await browser.socket.connect(timeout=SOON)
+    await browser.socket.connect(timeout=TIMEOUT)
     await browser.socket.send_to(text_data="x" * (MAX_MESSAGE + 1))
     assert await closed(browser) == 1009
 
 
 async def closed(browser: Browser) -> int:
-    while (message := await browser.socket.receive_output(timeout=SOON))[
+    while (message := await browser.socket.receive_output(timeout=TIMEOUT))[
         "type"
     ] != "websocket.close":
         pass

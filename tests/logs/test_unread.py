@@ -19,9 +19,9 @@ from console.streams.stream import STREAM_QUOTA
 from devcluster.logs.runs import RATE_ANNOTATION
 from tests.browser.console import Console, Embedded, running
 from tests.controlplane.waiting import eventually
-from tests.depth import fewer, number
 from tests.logs.conftest import NODE
 from tests.logs.reader import Reader, signed_in
+from tests.support.depth import fewer, number
 
 pytestmark = pytest.mark.programs
 

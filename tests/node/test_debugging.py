@@ -11,15 +11,15 @@ from console.terminals.terminal import get_terminals
 from console.ui.core.links import container_startup_url, terminal_url
 from tests.contract.grants import rule
 from tests.contract.pages import Page
-from tests.contract.test_service_actions import drawn
 from tests.controlplane.waiting import eventually
 from tests.node.image import IMAGE
 from tests.node.node import RealNode, container
-from tests.node.people import Rights, believe, console_for, page_of
+from tests.node.users import Rights, believe, console_for, page_of
+from tests.support.forms import form_data
+from tests.support.responses import text_of
 from tests.terminals.conftest import Browser, typing
 from tests.ui.support import FakeAccess
 from tests.views.conftest import _site
-from tests.views.test_lists import text_of
 
 __all__ = ["_site"]
 
@@ -70,7 +70,7 @@ async def test_users_with_permission_can_debug_a_running_pod(
     script = "echo the app wrote this >/written; exec sleep 12345"
     with real_node.pod(key.name, container("app", script)):
         page = debugging(console, who, key.name)
-        sent = {**drawn(await page.asks()), "image": IMAGE, "target": "app", "command": "sh"}
+        sent = {**form_data(await page.asks()), "image": IMAGE, "target": "app", "command": "sh"}
         answer = await page.does(**sent)
         name, url = sent["name"], answer["Location"]
         assert url == container_startup_url("host", key, name)
@@ -99,7 +99,7 @@ async def test_users_with_permission_can_debug_a_running_pod(
 async def test_a_missing_image_is_reported(real_node: RealNode, console: Runtime) -> None:
     with real_node.pod("web-2", container("app", "exec sleep 1000")):
         page = debugging(console, "tom", "web-2")
-        sent = {**drawn(await page.asks()), "image": "localhost/nobody:1"}
+        sent = {**form_data(await page.asks()), "image": "localhost/nobody:1"}
         answer = await page.does(**sent)
         eventually(
             lambda: state(console, "web-2", sent["name"]).get("waiting", {}).get("message"),
@@ -113,6 +113,6 @@ async def test_a_missing_image_is_reported(real_node: RealNode, console: Runtime
 async def test_users_without_permission_cannot_debug(real_node: RealNode, console: Runtime) -> None:
     with real_node.pod("web-3", container("app", "exec sleep 1000")):
         page = debugging(console, "eve", "web-3")
-        sent = {**drawn(await page.asks()), "image": IMAGE}
+        sent = {**form_data(await page.asks()), "image": IMAGE}
         assert "Permission denied by the cluster." in await page.refuses(403, **sent)
         assert "ephemeralContainers" not in real_node.read("web-3")["spec"]

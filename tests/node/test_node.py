@@ -13,26 +13,11 @@ import pytest
 from tests.controlplane.waiting import eventually
 from tests.node.box import BRIDGE, Box
 from tests.node.cgroups import ROOT as CGROUPS
-from tests.node.node import NAME, Obj, RealNode, container, is_ready
+from tests.node.containers import restarted, run, status
+from tests.node.node import NAME, RealNode, container, is_ready
 
 ROOT = Path(__file__).parents[2]
 HTTPD = "mkdir -p /srv && echo hello > /srv/index.html && exec httpd -f -p 8080 -h /srv"
-
-
-def status(node: RealNode, pod: str, name: str) -> Obj:
-    """Return the status of one container."""
-    found = node.read(pod)["status"]["containerStatuses"]
-    return next(one for one in found if one["name"] == name)
-
-
-def restarted(pod: Obj) -> bool:
-    """Return True if a container of the pod has crashed and runs again."""
-    found = pod["status"].get("containerStatuses", ())
-    return any(one["restartCount"] and "running" in one["state"] for one in found)
-
-
-def run(node: RealNode, pod: str, script: str) -> subprocess.CompletedProcess[str]:
-    return node.cluster.kubectl("exec", pod, "-c", "a", "--", "sh", "-c", script)
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,11 @@ from console.kube.runtime import Runtime
 from console.terminals.shell_pods import delete_leftover_pods
 from console.terminals.terminal import get_terminals
 from tests.contract.grants import rule
-from tests.contract.test_service_actions import drawn
 from tests.controlplane.waiting import eventually
 from tests.node.image import IMAGE
 from tests.node.node import NAME, RealNode
-from tests.node.people import Rights, believe, console_for, page_of
+from tests.node.users import Rights, believe, console_for, page_of
+from tests.support.forms import form_data
 from tests.terminals.conftest import Browser, typing
 from tests.ui.support import FakeAccess
 from tests.views.conftest import _site
@@ -57,7 +57,7 @@ async def test_users_with_permission_get_a_root_shell(
     real_node: RealNode, console: Runtime, who: str
 ) -> None:
     page = page_of(console, who, "shell", NODES, Key("", NAME))
-    sent = drawn(await page.asks())
+    sent = form_data(await page.asks())
     answer = await page.does(**sent)
     key, pods = Key(SHELLS, sent["name"]), console.informer(PODS).store
 
@@ -90,7 +90,7 @@ async def test_an_unused_node_shell_ends(
 ) -> None:
     monkeypatch.setattr(node_shell, "ATTACH_TIMEOUT", 2)
     page = page_of(console, "ann", "shell", NODES, Key("", NAME))
-    sent = drawn(await page.asks())
+    sent = form_data(await page.asks())
     await page.does(**sent)
     key, pods = Key(SHELLS, sent["name"]), console.informer(PODS).store
 
@@ -107,7 +107,7 @@ async def test_users_without_permission_cannot_open_a_node_shell(
     real_node: RealNode, console: Runtime
 ) -> None:
     page = page_of(console, "eve", "shell", NODES, Key("", NAME))
-    sent = drawn(await page.asks())
+    sent = form_data(await page.asks())
     assert "Permission denied by the cluster." in await page.refuses(403, **sent)
     found = real_node.cluster.kubectl("get", "pods", "-n", SHELLS, "-l", "quarterdeck.io/shell")
     assert "No resources found" in found.stderr

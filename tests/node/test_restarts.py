@@ -10,12 +10,12 @@ from console.kube.gvr import EVENTS, PODS, Key
 from console.kube.runtime import Runtime
 from tests.contract.grants import rule
 from tests.controlplane.waiting import eventually
-from tests.logs.test_page import shown
+from tests.logs.pages import shown
+from tests.node.containers import run, status
 from tests.node.node import RealNode, container, is_ready
-from tests.node.people import Rights, console_of, decide, rights_of
-from tests.node.test_node import run, status
+from tests.node.users import Rights, console_of, decide, rights_of
+from tests.support.responses import text_of
 from tests.views.conftest import ClientAs, _site
-from tests.views.test_lists import text_of
 
 __all__ = ["_site"]
 

@@ -7,8 +7,8 @@ from urllib.parse import quote
 import pytest
 
 from console.ui.lists.columns import LinkTarget, target_url
+from tests.support.responses import text_of
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 Options = list[tuple[str, str]]
 
@@ -67,6 +67,7 @@ async def test_empty_query_offers_all_lists_and_commands(client_as: ClientAs) ->
         ("create pod", "Create", ("Create pod", "/clusters/host/import?kind=pods")),
         ("dark", "Commands", ("Theme: dark", "/settings/theme")),
         ("sign out", "Commands", ("Sign out", "/logout")),
+        ("log out", "Commands", ("Sign out", "/logout")),
         ("create", "Commands", ("Create from YAML host", "/clusters/host/import")),
         ("zz", "Search", ("Search all resources for “zz”", "/search?q=zz")),
     ],

@@ -10,11 +10,11 @@ from console.kube.gvr import DEPLOYMENTS, GATEWAYS, PODS, SECRETS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.ui.lists.columns import LinkTarget, target_url
-from tests.informers import bring
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring
+from tests.support.responses import text_of
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import pod
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 
 async def data_of(client_as: ClientAs, query: str, who: str = "admin") -> Any:

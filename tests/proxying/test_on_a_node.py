@@ -19,7 +19,7 @@ from tests.kube.clusters import live
 from tests.logs.conftest import binding
 from tests.node.node import RealNode, container
 from tests.proxying.browsing import Answer, Browser, Person
-from tests.proxying.test_headers import CANARY, HOSTILE, STAYS
+from tests.proxying.headers import CANARY, FORBIDDEN_REQUEST_HEADERS, HOSTILE
 from tests.ui.support import FakeAccess
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -149,7 +149,7 @@ async def test_page_is_returned_unchanged(httpd: Browser) -> None:
 
 
 async def test_program_does_not_receive_headers_meant_for_others(httpd: Browser) -> None:
-    headers: dict[str, Any] = {name.lower(): CANARY for name in STAYS}
+    headers: dict[str, Any] = {name.lower(): CANARY for name in FORBIDDEN_REQUEST_HEADERS}
     for name in ("host", "origin", "sec-fetch-site"):
         del headers[name]
     own = {"sec-fetch-site": "same-origin", "content-type": "text/x"}

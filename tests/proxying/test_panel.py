@@ -17,13 +17,13 @@ from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.contract.cluster import kubectl_program
 from tests.controlplane.plugin import skip_or_fail
 from tests.controlplane.waiting import eventually
-from tests.informers import preloaded
 from tests.logs.conftest import World
-from tests.ports import free_port
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.ports import free_port
+from tests.support.responses import text_of
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import namespace, pod
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 _LINE = re.compile(r"<code>(kubectl port-forward [^<]*)</code>")
 

@@ -10,10 +10,8 @@ from channels.testing import ApplicationCommunicator
 from console.live.sessionmonitor import get_session_monitor
 from console.proxying import application, relaying
 from console.ui.core.clusters import clusters
-from tests.proxying.test_headers import CANARY
-from tests.proxying.test_wire import BROWSERS, PREFIX, Wire, wire
-
-__all__ = ["wire"]
+from tests.proxying.headers import CANARY
+from tests.proxying.wire import BROWSERS, PREFIX, Wire
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -2,114 +2,20 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 from aiohttp import web
-from aiohttp.test_utils import TestServer
 
-from console.kube.clients import UserClient
-from console.kube.credentials import Credentials
-from console.kube.gvr import PODS, Key
-from console.kube.identity import Identity
-from console.kube.transport import Transport
 from console.live.flow import Flow
 from console.live.sessionmonitor import get_session_monitor
-from console.proxying.store import PortOwner, open_port, redeem_ticket
-from console.proxying.target import ProxyTarget
 from console.ui.core.clusters import clusters
-from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.proxying.browsing import Answer, Browser, Person
-from tests.proxying.test_headers import CANARY, HOSTILE, STAYS
-from tests.ui.support import make_runtime
+from tests.proxying.browsing import Answer
+from tests.proxying.headers import CANARY, HOSTILE
+from tests.proxying.wire import BROWSERS, PREFIX, Wire
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-Program = Callable[[web.Request], Awaitable[web.StreamResponse]]
-PREFIX = "/api/v1/namespaces/shop/pods/web-1:80/proxy"
-#: Headers sent by a browser that the program must not receive.
-BROWSERS = {
-    name.lower(): CANARY for name in STAYS if name not in ("Host", "Origin", "Sec-Fetch-Site")
-}
-
-
-@dataclass
-class Wire:
-    """A fake kube-apiserver at `url`, and a server at `elsewhere` that must not receive requests."""
-
-    browser: Browser
-    person: Person
-    url: str = ""
-    elsewhere: str = ""
-    program: Program | None = None
-    seen: list[web.Request] = field(default_factory=list)
-    strayed: list[web.Request] = field(default_factory=list)
-    bodies: list[bytes] = field(default_factory=list)
-
-    async def answer(self, request: web.Request) -> web.StreamResponse:
-        self.seen.append(request)
-        self.bodies.append(await request.read())
-        assert self.program is not None
-        return await self.program(request)
-
-    async def stray(self, request: web.Request) -> web.Response:
-        self.strayed.append(request)
-        return web.Response(text="elsewhere")
-
-    def says(self, text: str = "", **options: Any) -> None:
-        async def program(request: web.Request) -> web.Response:
-            return web.Response(text=text, **options)
-
-        self.program = program
-
-
-@pytest.fixture
-async def wire(tmp_path: Path, browser: Browser, person: Person) -> AsyncIterator[Wire]:
-    found = Wire(browser, person)
-    async with AsyncExitStack() as stack:
-        for name, handler in (("url", found.answer), ("elsewhere", found.stray)):
-            app = web.Application()
-            app.router.add_route("*", "/{tail:.*}", handler)
-            server = await stack.enter_async_context(TestServer(app))
-            setattr(found, name, str(server.make_url("/")).rstrip("/"))
-        kubeconfig = tmp_path / "kubeconfig"
-        kubeconfig.write_text(
-            yaml.safe_dump(
-                {
-                    "apiVersion": "v1",
-                    "kind": "Config",
-                    "clusters": [{"name": "c", "cluster": {"server": found.url}}],
-                    "users": [{"name": "u", "user": {"token": "secret-token"}}],
-                    "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-                    "current-context": "c",
-                }
-            )
-        )
-        transport = Transport(Credentials("writer", str(kubeconfig)))
-
-        def as_user(identity: Identity) -> UserClient:
-            return UserClient(transport, identity)
-
-        set_host_cluster(make_runtime(user_client=as_user))
-        label, ticket = await asyncio.to_thread(
-            open_port,
-            PortOwner("admin", "admin", "s", "host"),
-            ProxyTarget(PODS, Key("shop", "web-1"), 80),
-            "audit-1",
-        )
-        browser.host = f"{label}.ports.example.com"
-        cookie = await asyncio.to_thread(redeem_ticket, label, ticket)
-        browser.cookies = {"__Host-quarterdeck-port": cookie, "sid": "theirs"}
-        try:
-            yield found
-        finally:
-            await transport.close()
-            unset_host_cluster()
 
 
 async def test_forwarded_request_contains_only_allowed_headers(wire: Wire) -> None:
@@ -184,6 +90,14 @@ async def test_status_codes_and_bodies_are_passed_on(wire: Wire) -> None:
     for text in ('{"kind": "Status"}', "[]", "{", '{"kind":"Status","apiVersion":"v1"}'):
         wire.says(text, status=404, content_type="application/json")
         assert (await wire.browser.get("/")).text == text
+
+
+@pytest.mark.parametrize("code", [600, 700, 999])
+async def test_statuses_that_are_not_http_are_not_passed_on(wire: Wire, code: int) -> None:
+    wire.says("said", status=code, headers={"X-Made-Up": CANARY})
+    answer = await wire.browser.get("/", accept="text/html")
+    assert answer.status == 502
+    assert "invalid HTTP status" in answer.text and CANARY not in answer.text
 
 
 async def test_errors_of_kube_apiserver_are_explained(wire: Wire) -> None:

@@ -16,6 +16,8 @@ from console.kube.credentials import Credentials
 from console.kube.gvr import (
     GLOBAL_ROLE_BINDINGS,
     GLOBAL_ROLES,
+    GROUP_BINDINGS,
+    GROUPS,
     GVR,
     NAMESPACES,
     USERS,
@@ -38,7 +40,6 @@ from tests.contract.client import Transport as Connection
 from tests.contract.grants import review
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
-from tests.rbac.chance import PEOPLE, PROJECTS, WORKSPACES
 from tests.rbac.objects import (
     Manifest,
     binding,
@@ -50,6 +51,7 @@ from tests.rbac.objects import (
     workspace_binding,
     workspace_role,
 )
+from tests.rbac.random_questions import PEOPLE, PROJECTS, WORKSPACES
 
 _PASSWORD = "P@88w0rd"
 #: Plural of each kind that `World.create` supports.
@@ -65,6 +67,8 @@ PLURALS = {
     "User": USERS.resource,
     "Workspace": WORKSPACE_TYPE.resource,
     "Namespace": NAMESPACES.resource,
+    "Group": GROUPS.resource,
+    "GroupBinding": GROUP_BINDINGS.resource,
 }
 
 

@@ -7,9 +7,9 @@ from typing import Any
 from console.kube.errors import ApiError, Conflict, NotFound, error_from_status
 from console.kube.gvr import EVENTS, GVR, SECRETS, Key
 from console.kube.informer import Informer
-from tests.informers import bring, preloaded, take_away
-from tests.mergepatches import check_lists
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring, preloaded, take_away
+from tests.support.mergepatches import check_lists
+from tests.support.staticruntime import StaticRuntime
 
 Manifest = dict[str, Any]
 
@@ -52,6 +52,10 @@ class FakeConsole:
         for gvr, informer in informers.items():
             for key, entry in informer.store.snapshot().entries.items():
                 self.objects[gvr, str(key)] = entry.original()
+
+    async def list_metadata(self, gvr: GVR, namespace: str, limit: int) -> bytes:
+        """Return no objects: searches use the informers."""
+        return b'{"metadata":{},"items":[]}'
 
     async def get(
         self, gvr: GVR, *, namespace: str = "", name: str, audit_id: str = ""

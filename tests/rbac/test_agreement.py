@@ -17,8 +17,6 @@ from console.kube.identity import Identity
 from rbac.escalation_check import covers
 from rbac.rules import AccessQuestion, any_allows, parse_rules
 from tests.controlplane.waiting import eventually
-from tests.depth import SEED, number
-from tests.rbac.chance import Chance
 from tests.rbac.conftest import World
 from tests.rbac.objects import (
     Manifest,
@@ -31,6 +29,8 @@ from tests.rbac.objects import (
     workspace_binding,
     workspace_role,
 )
+from tests.rbac.random_questions import Chance
+from tests.support.depth import SEED, number
 
 CHANGES = number(32, 100)
 ESCALATIONS = number(40, 500)
@@ -127,16 +127,16 @@ def test_the_console_agrees_with_kube_apiserver_after_every_change(world: World)
 
 def test_the_escalation_check_matches_kube_apiserver(world: World) -> None:
     """Compare `covers` with the server's check: users with random permissions create random roles."""
-    chance = Chance(SEED)
+    rng = Chance(SEED)
     answers = set()
     for turn in range(ESCALATIONS):
         name = f"giver-{turn}"
-        held = [_resources(chance) for _ in range(3)]
+        held = [_resources(rng) for _ in range(3)]
         may_write = rule("create", "clusterroles", "rbac.authorization.k8s.io")
         world.create(native_role(name, *held, may_write))
         world.create(native_binding(name, name, f"User {name}"))
-        wanted = [chance.one(held) if chance.likely(0.6) else _resources(chance)]
-        if chance.likely(0.5):
+        wanted = [rng.one(held) if rng.likely(0.6) else _resources(rng)]
+        if rng.likely(0.5):
             wanted = [{**wanted[0], "verbs": wanted[0]["verbs"][:1]}]
         rules = parse_rules([*held, may_write])
         here = any_allows(rules, ESCALATE) or covers(rules, parse_rules(wanted))
@@ -147,10 +147,10 @@ def test_the_escalation_check_matches_kube_apiserver(world: World) -> None:
     assert answers == {True, False}
 
 
-def _resources(chance: Chance) -> Manifest:
+def _resources(rng: Chance) -> Manifest:
     """Return a random resource rule that kube-apiserver accepts in a role."""
     while True:
-        found = chance.rule()
+        found = rng.rule()
         if found.get("resources"):
             return found
 

@@ -31,7 +31,6 @@ from rbac.authorizer import SOURCES, Authorizer
 from rbac.grant_index import GrantIndex, SubjectKey
 from rbac.rules import AccessQuestion
 from rbac.subject_rights import SubjectRights
-from tests.informers import bring, preloaded, set_stale, take_away
 from tests.rbac.fakes import START, MovableClock
 from tests.rbac.objects import (
     Manifest,
@@ -42,7 +41,8 @@ from tests.rbac.objects import (
     rule,
     user,
 )
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring, preloaded, set_stale, take_away
+from tests.support.staticruntime import StaticRuntime
 
 ADMIN, ALICE, BOB = Identity("admin"), Identity("alice"), Identity("bob")
 

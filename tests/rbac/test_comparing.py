@@ -2,7 +2,6 @@
 and only those.
 """
 
-from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
@@ -10,63 +9,23 @@ import pytest
 from console.kube.clients import UserClient
 from console.kube.errors import ServerError
 from console.kube.gvr import (
-    CLUSTER_ROLE_BINDINGS,
-    CLUSTER_ROLES,
     NAMESPACES,
     PODS,
-    ROLE_BINDINGS,
-    ROLES,
-    USERS,
 )
 from console.kube.identity import Identity
 from rbac import decision_comparison
 from rbac.decision_comparison import compare, random_questions, usable_identities
 from rbac.rules import AccessQuestion
-from tests.informers import preloaded
-from tests.rbac.objects import admin_role, admins, project, user
-from tests.staticruntime import StaticRuntime
+from tests.rbac.review_server import runtime
+from tests.support.staticruntime import StaticRuntime
 
 ADMIN, BOB = Identity("admin"), Identity("bob")
 ASKED = AccessQuestion("delete", "", "pods", namespace="shop")
 
 
-class Server:
-    """Answers SubjectAccessReviews with a function of the username."""
-
-    def __init__(self, allows: Callable[[str], bool]) -> None:
-        self.allows = allows
-
-    def client(self, identity: Identity) -> UserClient:
-        allows = self.allows
-
-        class Reviewing:
-            async def create(
-                self, gvr: Any, body: dict[str, Any], *, stored: bool
-            ) -> dict[str, Any]:
-                assert (gvr, stored) == (decision_comparison.REVIEWS, False)
-                attributes = body["spec"]["resourceAttributes"]
-                assert attributes["verb"] and attributes["resource"]
-                return {"status": {"allowed": allows(identity.name)}}
-
-        return cast(UserClient, Reviewing())
-
-
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decision_comparison, "SECOND_LOOK", 0)
-
-
-def runtime(allows: Callable[[str], bool]) -> StaticRuntime:
-    informers = {
-        USERS: [user("admin"), user("bob"), user("locked", state="Disabled"), user("system:x")],
-        ROLES: [],
-        CLUSTER_ROLES: [admin_role()],
-        ROLE_BINDINGS: [],
-        CLUSTER_ROLE_BINDINGS: admins("admin"),
-        NAMESPACES: [project("shop")],
-    }
-    made = {gvr: preloaded(gvr, items) for gvr, items in informers.items()}
-    return StaticRuntime(made, user_client=Server(allows).client)
 
 
 async def test_equal_decisions_are_not_reported() -> None:

@@ -19,8 +19,6 @@ from rbac.rules import AccessQuestion, normalize_question, parse_rules
 from tests.accounts.kubesphere import objects as kubesphere
 from tests.contract.grants import review
 from tests.controlplane.waiting import eventually
-from tests.depth import DEEP, SEED, number
-from tests.rbac.chance import PEOPLE, PROJECTS, Chance
 from tests.rbac.conftest import PLURALS, World
 from tests.rbac.objects import (
     Manifest,
@@ -29,6 +27,8 @@ from tests.rbac.objects import (
     workspace_binding,
     workspace_role,
 )
+from tests.rbac.random_questions import PEOPLE, PROJECTS, Chance
+from tests.support.depth import DEEP, SEED, number
 
 QUESTIONS = 20_000 if DEEP else 400
 #: Number of role sets. Each set is tested with QUESTIONS questions.
@@ -48,63 +48,63 @@ _OF_KUBESPHERE = (
 )
 
 
-def who_asks(chance: Chance) -> tuple[str, tuple[str, ...]]:
-    if chance.likely(0.15):
-        home = chance.one(PROJECTS)
-        name = chance.one(("one", "two"))
+def who_asks(rng: Chance) -> tuple[str, tuple[str, ...]]:
+    if rng.likely(0.15):
+        home = rng.one(PROJECTS)
+        name = rng.one(("one", "two"))
         groups = ("system:serviceaccounts", f"system:serviceaccounts:{home}")
         return f"system:serviceaccount:{home}:{name}", groups
-    return chance.one(PEOPLE), chance.groups()
+    return rng.one(PEOPLE), rng.groups()
 
 
 @pytest.mark.parametrize("turn", range(SETS))
 def test_random_roles_get_the_same_answers_as_from_kube_apiserver(world: World, turn: int) -> None:
-    chance = Chance(SEED + 1_000 * turn)
+    rng = Chance(SEED + 1_000 * turn)
     made: list[list[Manifest]] = []
-    for make in (chance.native, chance.of_platform, chance.of_workspace):
+    for make in (rng.native, rng.of_platform, rng.of_workspace):
         for _ in range(10):
             made.append([world.create(item) for item in make()])
     world.settle()
-    asked = [(*who_asks(chance), chance.question()) for _ in range(QUESTIONS)]
+    asked = [(*who_asks(rng), rng.question()) for _ in range(QUESTIONS)]
     world.agree_on(asked)
     # Otherwise the comparison would be trivial.
     assert {world.here(*one) for one in asked} == {True, False}
     for _ in range(QUESTIONS // 10):
-        (who, groups), path = who_asks(chance), chance.path()
+        (who, groups), path = who_asks(rng), rng.path()
         if not who.startswith("system:"):
             here = world.authorizer.allows_path(Identity(who, groups), "get", path)
             asked_for = (*groups, "system:authenticated")
             assert here is review(world.admin, who, asked_for, verb="get", path=path), (who, path)
-    _follows_changes(world, chance, made)
+    _follows_changes(world, rng, made)
     for pair in made:
         for item in pair:
             world.delete(item)
 
 
-def _follows_changes(world: World, chance: Chance, made: list[list[Manifest]]) -> None:
+def _follows_changes(world: World, rng: Chance, made: list[list[Manifest]]) -> None:
     """Compare the answers for the affected subjects after each change of a grant."""
     for turn in range(12):
-        pair = chance.one(made)
+        pair = rng.one(made)
         if turn % 2:
             made.remove(pair)
-            world.delete(pair[1 if chance.likely(0.7) else 0])
+            world.delete(pair[1 if rng.likely(0.7) else 0])
         else:
-            make = chance.one((chance.native, chance.of_platform, chance.of_workspace))
+            make = rng.one((rng.native, rng.of_platform, rng.of_workspace))
             made.append([world.create(item) for item in make()])
-        asked = [(*who_asks(chance), chance.question()) for _ in range(15)]
+        asked = [(*who_asks(rng), rng.question()) for _ in range(15)]
         world.agree_on(asked)
 
 
 def test_a_workspace_role_grants_exactly_its_rules_in_its_projects(world: World) -> None:
     """The rules of the workspace role are the expected result of the projection."""
-    chance = Chance(SEED + 1)
-    rules = [chance.rule() for _ in range(3)]
+    rng = Chance(SEED + 1)
+    rules = [rng.rule() for _ in range(3)]
     world.create(user("eve"))
     world.create(workspace_role("acme-eve", "acme", *rules))
     world.create(workspace_binding("acme-eve", "acme", "acme-eve", "User eve"))
     world.settle()
     eventually(lambda: world.runtime.informer(USERS).store.get(Key("", "eve")), "the user")
-    asked = [normalize_question(chance.question()) for _ in range(150)]
+    asked = [normalize_question(rng.question()) for _ in range(150)]
     given = [
         one
         for one in asked
@@ -150,11 +150,11 @@ def test_roles_of_a_kubesphere_installation_get_the_same_answers(world: World) -
         for group, resource in _OF_KUBESPHERE
         for place in ("", "shop", "kube-system")
     ]
-    chance = Chance(SEED + 2)
+    rng = Chance(SEED + 2)
     for _ in range(max(0, QUESTIONS - len(asked))):
-        who, (group, resource) = chance.one(people), chance.one(_OF_KUBESPHERE)
-        verb, place = chance.one(VERBS), chance.one(("", "shop", "kube-system", *PROJECTS))
-        name = chance.one(("", "shop", "demo", "demo-admin", "platform-admin", who))
+        who, (group, resource) = rng.one(people), rng.one(_OF_KUBESPHERE)
+        verb, place = rng.one(VERBS), rng.one(("", "shop", "kube-system", *PROJECTS))
+        name = rng.one(("", "shop", "demo", "demo-admin", "platform-admin", who))
         question = AccessQuestion(verb, group, resource, namespace=place, name=name)
         asked.append((who, people[who], question))
     world.agree_on(asked)

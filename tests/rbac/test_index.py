@@ -16,10 +16,11 @@ from console.kube.gvr import (
 from console.kube.informer import Informer
 from rbac.grant_index import GrantIndex, SubjectKey
 from rbac.rules import AccessQuestion, parse_rules
-from tests.depth import SEED, number
-from tests.informers import bring, preloaded, take_away
-from tests.rbac.chance import PEOPLE, PROJECTS, TEAMS, Chance
+from rbac.subject_rights import SubjectRights
 from tests.rbac.objects import Manifest, native_binding, native_role, rule
+from tests.rbac.random_questions import PEOPLE, PROJECTS, TEAMS, Chance
+from tests.support.depth import SEED, number
+from tests.support.informers import bring, preloaded, take_away
 
 TYPES = {
     "Role": ROLES,
@@ -98,22 +99,22 @@ def everybody() -> Iterable[SubjectKey]:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_decisions_match_the_reference_after_each_change(seed: int) -> None:
-    chance, world = Chance(seed), World()
+    rng, world = Chance(seed), World()
     seen = set()
     for _ in range(40):
-        if world.objects and chance.likely(0.35):
-            item = chance.one(world.objects.values())
-            if item["kind"].endswith("Role") and chance.likely(0.5):
-                world.put({**item, "rules": [chance.rule()]})
+        if world.objects and rng.likely(0.35):
+            item = rng.one(world.objects.values())
+            if item["kind"].endswith("Role") and rng.likely(0.5):
+                world.put({**item, "rules": [rng.rule()]})
             else:
                 world.remove(item)
         else:
-            for item in chance.native():
+            for item in rng.native():
                 world.put(item)
         for who in everybody():
             rights = world.index.rights_of(who)
             for _ in range(4):
-                asked = chance.question()
+                asked = rng.question()
                 assert rights.allows(asked) is world.allows(who, asked), (who, asked)
                 seen.add(rights.allows(asked))
     assert seen == {True, False}
@@ -121,9 +122,9 @@ def test_decisions_match_the_reference_after_each_change(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_namespace_and_name_lists_match_single_decisions(seed: int) -> None:
-    chance, world = Chance(seed, nameless=False), World()
+    rng, world = Chance(seed, nameless=False), World()
     for _ in range(12):
-        for item in chance.native():
+        for item in rng.native():
             world.put(item)
     for who in everybody():
         rights = world.index.rights_of(who)
@@ -155,11 +156,11 @@ def test_an_empty_resource_name_matches_lists_but_no_object() -> None:
 
 
 def test_cached_rights_are_invalidated_only_by_relevant_changes() -> None:
-    world, chance = World(), Chance(1)
+    world, rng = World(), Chance(1)
     who = ("ann", ())
     rights = world.index.rights_of(who)
     assert world.index.rights_of(who) is rights
-    other = chance.native()
+    other = rng.native()
     other[1]["subjects"] = [{"kind": "User", "name": "bob"}]
     for item in other:
         world.put(item)
@@ -170,3 +171,12 @@ def test_cached_rights_are_invalidated_only_by_relevant_changes() -> None:
     world.index.catch_up()
     assert rights.stale
     assert world.index.rights_of(who) is not rights
+
+
+def test_decisions_about_names_that_cannot_exist_are_not_cached() -> None:
+    rights = SubjectRights()
+    for letter in "abc":
+        name = letter * 254
+        assert not rights.allows(AccessQuestion("get", "", "pods", name=name))
+        assert not rights.allows(AccessQuestion("get", "", "pods", namespace=name))
+    assert rights.answers == {}

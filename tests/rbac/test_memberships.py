@@ -14,11 +14,11 @@ from rbac.authorizer import SOURCES
 from rbac.live_access import LiveAccess
 from rbac.memberships import groups_of, is_group_name
 from rbac.process_clusters import create_cluster
-from tests.accounts.test_crashes import group, members
-from tests.informers import preloaded, take_away
 from tests.rbac.fakes import Manifest
 from tests.rbac.objects import user
-from tests.staticruntime import StaticRuntime
+from tests.support.groups import group, members
+from tests.support.informers import preloaded, take_away
+from tests.support.staticruntime import StaticRuntime
 
 GONE = {"deletionTimestamp": "2026-03-01T12:00:00Z"}
 

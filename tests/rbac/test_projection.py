@@ -18,10 +18,10 @@ from console.kube.gvr import (
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from rbac.names import GLOBAL_ROLE, projected_name
-from tests.informers import bring, take_away
 from tests.rbac.fakes import FakeRuntime, Manifest
 from tests.rbac.objects import binding, global_role, rule, user
 from tests.rbac.projecting import make_runtime, reconcile
+from tests.support.informers import bring, take_away
 
 IAM, TENANT, DEVOPS = "iam.kubesphere.io", "tenant.kubesphere.io", "devops.kubesphere.io"
 READ = "get list watch"

@@ -17,10 +17,10 @@ from console.kube.projections import DECODERS
 from console.kube.runtime import Runtime
 from rbac import authenticated_reads
 from rbac.authenticated_reads import NAME, RESOURCES, SignedInReads, signed_in_factories
-from tests.informers import bring
 from tests.rbac.fakes import FakeRuntime
 from tests.rbac.objects import user
 from tests.rbac.projecting import make_runtime
+from tests.support.informers import bring
 
 BOTH = ("nodes", "storageclasses")
 

@@ -14,9 +14,9 @@ from rbac.templates import (
     templates_for,
     with_dependencies,
 )
-from tests.informers import preloaded
 from tests.rbac.objects import Manifest, global_role, native_role, rule, workspace_role
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.staticruntime import StaticRuntime
 
 VIEW, MANAGE = "role-template-view-nodes", "role-template-manage-nodes"
 CLUSTER = RoleScope(Level.CLUSTER)

@@ -19,7 +19,6 @@ from console.kube.gvr import (
 )
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from tests.informers import bring, take_away
 from tests.rbac.fakes import FakeRuntime, Manifest
 from tests.rbac.objects import (
     native_binding,
@@ -31,6 +30,7 @@ from tests.rbac.objects import (
     workspace_role,
 )
 from tests.rbac.projecting import make_runtime, reconcile, reconcile_all
+from tests.support.informers import bring, take_away
 
 ADMIN = "quarterdeck:workspacerole:acme-admin"
 ITSELF = f"{ADMIN}:workspace"

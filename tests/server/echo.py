@@ -29,12 +29,12 @@ sent = 0
 
 
 async def body_of(receive: Any) -> bytes:
-    body, more = b"", True
+    body, more = bytearray(), True
     while more:
         message = await receive()
         body += message.get("body", b"")
         more = message.get("more_body", False)
-    return body
+    return bytes(body)
 
 
 async def http(scope: dict[str, Any], receive: Any, send: Any) -> None:

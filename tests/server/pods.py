@@ -34,8 +34,8 @@ from console.ui.lists.selection import ListQuery  # noqa: E402
 from console.ui.lists.table import build_table  # noqa: E402
 from console.ui.navigation.page_routes import resolve_list  # noqa: E402
 from rbac.process_clusters import set_host_cluster  # noqa: E402
-from tests.informers import bring, preloaded  # noqa: E402
-from tests.staticruntime import StaticRuntime  # noqa: E402
+from tests.support.informers import bring, preloaded  # noqa: E402
+from tests.support.staticruntime import StaticRuntime  # noqa: E402
 from tests.ui.support import FakeAccess, admin, pod  # noqa: E402
 
 SHOWN = 400

@@ -10,7 +10,9 @@ from pytest_django import Settings
 
 from console.web.async_middleware import AsyncMiddleware
 from console.web.middleware import (
+    AddressMiddleware,
     EncodingMiddleware,
+    HostMiddleware,
     OriginGateMiddleware,
     SecurityHeadersMiddleware,
 )
@@ -146,6 +148,50 @@ def test_only_dock_pages_can_be_framed_by_own_pages() -> None:
 
 
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("console.example.com", 200),
+        ("CONSOLE.example.com:8443", 200),
+        ("console.example.com.", 200),
+        ("[::1]:8000", 200),
+        ("[::1", 400),
+        ("evil.example", 400),
+        ("console.example.com.evil.example", 400),
+        ("evil.example/console.example.com", 400),
+        ("console.example.com@evil.example", 400),
+        ("127.0.0.1:8000", 400),
+        ("", 400),
+    ],
+)
+def test_only_allowed_hosts_are_served(settings: Settings, host: str, status: int) -> None:
+    settings.ALLOWED_HOSTS = ["console.example.com", "[::1]"]
+    request = RequestFactory().get("/login", headers={"Host": host})
+    response = passed(HostMiddleware, answer, request)
+    assert response.status_code == status
+    assert status == 200 or OURS in response.content.decode()
+    for path in ("/livez", "/readyz", "/metrics"):
+        probe = RequestFactory().get(path, headers={"Host": host})
+        assert passed(HostMiddleware, answer, probe).status_code == 200
+    unknown = RequestFactory().get("/livez/x", headers={"Host": host})
+    assert passed(HostMiddleware, answer, unknown).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/", 200),
+        (f"/clusters/host/{'a' * 63}.{'b' * 253}/{'c' * 253}", 200),
+        (f"/clusters/host/pods/{'a' * 318}", 414),
+        (f"/clusters/host/pods/{'é' * 318}/yaml", 414),
+        ("/" + "a/" * 4000, 200),
+    ],
+)
+def test_names_longer_than_any_object_can_have_are_refused(path: str, status: int) -> None:
+    request = RequestFactory().get(path)
+    assert passed(AddressMiddleware, answer, request).status_code == status
 
 
 @pytest.mark.parametrize("method", UNSAFE)

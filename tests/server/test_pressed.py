@@ -17,7 +17,7 @@ import pytest
 from accounts.signin import passwords
 from tests.browser.console import PASSWORD, Console, Embedded, running
 from tests.controlplane.plugin import skip_or_fail
-from tests.depth import number
+from tests.support.depth import number
 
 pytestmark = pytest.mark.programs
 _MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: made-on-a-full-disk\n"

@@ -10,8 +10,9 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from tests.ports import free_port
+from console.web.server import MAX_BODY
 from tests.server.conftest import Running, read_all, start
+from tests.support.ports import free_port
 
 #: Tests in this file start servers.
 pytestmark = pytest.mark.programs
@@ -50,13 +51,15 @@ def test_oversized_chunked_body_is_refused_while_it_arrives(own_echo: Running) -
 
 
 def test_oversized_content_length_is_refused_before_the_body(echo: Running) -> None:
-    answer, _ = echo.raw(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5242881\r\n\r\n")
+    answer, _ = echo.raw(
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (MAX_BODY + 1)
+    )
     assert answer.startswith(b"HTTP/1.1 413 ")
 
 
 def test_refused_client_that_keeps_sending_is_disconnected(echo: Running) -> None:
     with echo.connect() as connection:
-        connection.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\n")
+        connection.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n")
         assert read_all(connection).startswith(b"HTTP/1.1 413 ")
         with pytest.raises((BrokenPipeError, ConnectionResetError)):
             while True:
@@ -64,15 +67,19 @@ def test_refused_client_that_keeps_sending_is_disconnected(echo: Running) -> Non
 
 
 @pytest.mark.parametrize("over", [0, 1])
-def test_body_limit_is_exactly_five_mebibytes(echo: Running, over: int) -> None:
-    pieces = [b"10000\r\n" + PIECE + b"\r\n"] * 80 + [b"1\r\nx\r\n"] * over + [b"0\r\n\r\n"]
+def test_body_limit_is_exact(echo: Running, over: int) -> None:
+    pieces = (
+        [b"10000\r\n" + PIECE + b"\r\n"] * (MAX_BODY // len(PIECE))
+        + [b"1\r\nx\r\n"] * over
+        + [b"0\r\n\r\n"]
+    )
     # In one write, so the end arrives together with the excess bytes.
     answer, _ = echo.raw(CHUNKED, [b"".join(pieces)])
     if over:
         assert answer.startswith(b"HTTP/1.1 413 ")
         assert answer.count(b"HTTP/1.1") == 1
     else:
-        assert body(answer)["size"] == 5 * MIB
+        assert body(answer)["size"] == MAX_BODY
 
 
 def test_keep_alive_works_after_a_request_with_a_body(echo: Running) -> None:
@@ -122,7 +129,7 @@ def test_client_cannot_set_the_root_path_or_its_address(echo: Running) -> None:
 def test_responses_do_not_reveal_the_server_software(echo: Running) -> None:
     good, _ = echo.raw(b"GET / HTTP/1.0\r\n\r\n")
     bad, _ = echo.raw(b"GET /\xff HTTP/1.0\r\n\r\n")
-    refused, _ = echo.raw(b"POST / HTTP/1.1\r\nContent-Length: 9999999\r\n\r\n")
+    refused, _ = echo.raw(b"POST / HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n")
     half, _ = echo.raw(b"GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n")
     for answer in (good, bad, refused, half):
         assert answer.startswith(b"HTTP/1.")

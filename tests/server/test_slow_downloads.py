@@ -6,7 +6,9 @@ from contextlib import suppress
 import pytest
 
 from tests.server.conftest import Running
-from tests.server.test_slow_sockets import MIB, until
+from tests.server.waiting import until
+
+MIB = 1024 * 1024
 
 pytestmark = pytest.mark.programs
 

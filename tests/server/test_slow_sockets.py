@@ -4,9 +4,8 @@ import json
 import socket
 import subprocess
 import sys
-import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 from urllib.request import urlopen
@@ -15,8 +14,9 @@ import aiohttp
 import pytest
 
 from console.live.flow import BUFFER, MAX_BUFFER
-from tests.ports import free_port
 from tests.server.conftest import ROOT, Running
+from tests.server.waiting import until
+from tests.support.ports import free_port
 
 pytestmark = pytest.mark.programs
 
@@ -132,13 +132,6 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.stream.close()
         self.socket.close()
-
-
-def until(condition: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
 
 
 def following(pods: Pods, count: int) -> None:

@@ -1,3 +1,3 @@
-from tests.logs.conftest import _site, made, world
+from tests.logs.conftest import _site, made, release, world
 
-__all__ = ["_site", "made", "world"]
+__all__ = ["_site", "made", "release", "world"]

@@ -13,12 +13,12 @@ from channels.testing import WebsocketCommunicator
 from console.live.limits import SocketCap
 from console.routing import websocket_application
 from console.terminals.consumer import TerminalConsumer
-from tests.logs.conftest import _site, made, world
+from tests.logs.conftest import _site, made, release, world
 from tests.ui.support import FakeAccess
 
-__all__ = ["_site", "made", "world"]
+__all__ = ["_site", "made", "release", "world"]
 
-SOON = 20.0
+TIMEOUT = 20.0
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +57,7 @@ class Browser:
         access = self.access
         socket.scope |= {
             "account": access.identity.name,
+            "rendered_for": lambda page: page or access.identity.name,
             "access_in": lambda _cluster: access,
             "session_alive": alive,
             "session": self.session,
@@ -66,7 +67,7 @@ class Browser:
 
     async def begin(self, **more: Any) -> "Browser":
         self.socket = self.connect_as()
-        connected, _ = await self.socket.connect(timeout=SOON)
+        connected, _ = await self.socket.connect(timeout=TIMEOUT)
         assert connected
         await self.say(begin="en", size=self.size, **more)
         return self
@@ -83,7 +84,7 @@ class Browser:
 
     async def hear(self) -> dict[str, Any]:
         """Return the next message, or an empty one for bytes."""
-        message = await self.socket.receive_output(timeout=SOON)
+        message = await self.socket.receive_output(timeout=TIMEOUT)
         if message["type"] == "websocket.close":
             return {"close": message["code"]}
         if message.get("text") is None:
@@ -108,14 +109,14 @@ class Browser:
 
     async def until(self, text: str) -> None:
         """Read until the text is on the screen."""
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(TIMEOUT):
             while text.encode() not in self.screen:
                 found = await self.hear()
                 assert not {"error", "ended", "close"} & found.keys(), (found, bytes(self.screen))
 
     async def prompt(self) -> None:
         """Wait for the prompt of the shell."""
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(TIMEOUT):
             while not bytes(self.screen).endswith((b"# ", b"$ ")):
                 found = await self.hear()
                 assert not {"error", "ended", "close"} & found.keys(), (found, bytes(self.screen))
@@ -125,7 +126,7 @@ class Browser:
         await self.prompt()
         at = len(self.screen)
         await self.type(f"{line}\n")
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(TIMEOUT):
             while b"\n" not in self.screen[at:]:
                 await self.hear()
         await self.prompt()
@@ -139,7 +140,7 @@ class Browser:
         return {**found, **heard}
 
     async def leave(self) -> None:
-        await self.socket.disconnect(timeout=SOON)
+        await self.socket.disconnect(timeout=TIMEOUT)
 
 
 @asynccontextmanager

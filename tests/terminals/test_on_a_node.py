@@ -24,12 +24,12 @@ from console.kube.runtime import Runtime
 from console.terminals.terminal import get_terminals
 from tests.contract.grants import rule
 from tests.controlplane.waiting import eventually
+from tests.node.containers import status
 from tests.node.node import Obj, RealNode, container
-from tests.node.people import Rights, console_of, decide, rights_of
-from tests.node.test_node import status
-from tests.terminals.conftest import SOON, Browser, typing, typist
+from tests.node.users import Rights, console_of, decide, rights_of
+from tests.support.responses import text_of
+from tests.terminals.conftest import TIMEOUT, Browser, typing, typist
 from tests.views.conftest import ClientAs, _site
-from tests.views.test_lists import text_of
 
 __all__ = ["_site"]
 
@@ -99,7 +99,7 @@ async def coming_back(path: str, who: str) -> AsyncIterator[Browser]:
 
     A watch that resumed may need a new list, so permissions can become unconfirmed twice.
     """
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(TIMEOUT):
         while True:
             browser = await Browser(path, rights_of(who)).begin()
             if (await browser.hear()).get("error", {}).get("code") != 503:

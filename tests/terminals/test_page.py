@@ -8,9 +8,9 @@ from console.kube.gvr import PODS as PODS_TYPE
 from console.kube.gvr import Key
 from tests.controlplane.waiting import eventually
 from tests.logs.conftest import World
-from tests.logs.test_security import TRICKS
+from tests.support.path_tricks import TRICKS
+from tests.support.responses import text_of
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -7,7 +7,7 @@ from pytest_django import Settings
 
 from console.ui.core.clusters import Cluster
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.staticruntime import StaticRuntime
+from tests.support.staticruntime import StaticRuntime
 
 
 @pytest.fixture(autouse=True)

@@ -8,8 +8,8 @@ from console.kube.gvr import GVR, NAMESPACES, PODS, Key
 from console.kube.identity import Identity
 from console.ui.core.clusters import HOST, Cluster, clusters
 from rbac.process_clusters import create_cluster
-from tests.informers import preloaded
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.staticruntime import StaticRuntime
 
 NAMESPACE_NAMES = ("shop", "team-a", "team-b")
 
@@ -160,6 +160,13 @@ def dora() -> FakeAccess:
 _versions = iter(range(100, 10**9))
 
 
+def owner_reference(kind: str, name: str, uid: str = "u") -> dict[str, Any]:
+    """Return a reference to a controlling owner of a built-in kind."""
+    groups = {"CronJob": "batch/v1", "Job": "batch/v1", "Service": "v1"}
+    version = groups.get(kind, "apps/v1")
+    return {"apiVersion": version, "kind": kind, "name": name, "uid": uid, "controller": True}
+
+
 def pod(
     name: str,
     namespace: str = "shop",
@@ -187,8 +194,7 @@ def pod(
         "labels": labels or {},
     }
     if owner:
-        reference = {"kind": owner[0], "name": owner[1], "uid": "u", "controller": True}
-        metadata["ownerReferences"] = [reference]
+        metadata["ownerReferences"] = [owner_reference(*owner)]
     container = {
         "name": "app",
         "ready": not waiting,
@@ -211,7 +217,8 @@ def pod(
 
 
 def namespace(name: str) -> dict[str, Any]:
-    return {"metadata": {"name": name, "uid": f"uid-{name}", "resourceVersion": "1"}}
+    meta = {"name": name, "uid": f"uid-{name}", "resourceVersion": "1"}
+    return {"metadata": {**meta, "creationTimestamp": "2020-01-01T00:00:00Z"}}
 
 
 def small_world() -> list[dict[str, Any]]:

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from tests.support.packages import PACKAGES
 from tests.unit.templates.files import ALL, ROOT, source
-from tests.unit.templates.test_locale import PACKAGES
 
 _IN_CODE = re.compile(r"[?&][\w-]+=\{(?!quote\()[^}]*\}")
 _IN_TEMPLATES = re.compile(r"[?&](?:amp;)?[\w-]+=\{\{(?![^}]*\|urlencode)[^}]*\}\}")

@@ -11,7 +11,7 @@ from console.kube.identity import Identity
 from console.views import bulk
 from rbac import apply, decision_comparison
 from rbac.rules import AccessQuestion
-from tests.rbac.test_comparing import runtime
+from tests.rbac.review_server import runtime
 
 MANY = 100
 
@@ -43,10 +43,9 @@ async def reviews(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> int:
     return decision_comparison.AT_ONCE
 
 
-async def actions(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(bulk, "_result", partial(crowd.come, bulk.BulkResult("web", "done")))
-    nothing = cast("Any", None)
-    found = bulk._results(nothing, nothing, nothing, nothing, [nothing] * MANY)
+async def actions(crowd: Crowd, _monkeypatch: pytest.MonkeyPatch) -> int:
+    run = partial(crowd.come, bulk.BulkResult("web", "done"))
+    found = bulk._results(run, [cast("Any", None)] * MANY)
     assert [result.outcome async for result in found] == ["done"] * MANY
     return bulk.MAX_CONCURRENT
 

@@ -10,7 +10,7 @@ PACKAGES = ("console", "access", "accounts", "rbac", "workspaces", "devcluster")
 
 
 #: Imports for type annotations only: permissions apply to a cluster, which has kinds; kinds have
-#: actions, which receive their kind.
+#: actions, which receive their kind, and a wizard, whose fields check permissions.
 FOR_TYPES = {
     ("console.kube.controller", "console.kube.runtime"),
     ("console.ui.core.access", "console.ui.core.clusters"),
@@ -19,6 +19,8 @@ FOR_TYPES = {
     ("console.ui.core.actions", "console.ui.core.subject"),
     ("console.ui.core.labels", "console.ui.core.kind"),
     ("console.ui.core.labels", "console.ui.core.subject"),
+    ("console.ui.core.kind", "console.ui.wizard.examples"),
+    ("console.ui.core.kind", "console.ui.wizard.wizard"),
 }
 
 

@@ -15,8 +15,12 @@ TYPES = {name for name, value in vars(gvr).items() if isinstance(value, GVR)}
 #: classes and claims.
 MOST = 4
 #: Common to workloads and pods: types that a pod spec may reference. Menu pages, which check
-#: permissions for types.
-SHARED = {"console/actions/workloads/base.py", "console/ui/navigation/nav.py"}
+#: permissions for types. Pages that represent an object of another type.
+SHARED = {
+    "console/actions/workloads/base.py",
+    "console/ui/navigation/level.py",
+    "console/ui/navigation/nav.py",
+}
 FILES = sorted(
     path.relative_to(ROOT).as_posix()
     for package in ("ui", "views", "live", "logs", "terminals", "streams")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.packages import PACKAGES
 from tests.unit.templates.files import ROOT
-from tests.unit.templates.test_locale import PACKAGES
 
 #: Functions that return quoted words or lines.
 _QUOTE = frozenset({"quoted", "_json", "_target"})

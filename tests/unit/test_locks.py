@@ -37,10 +37,11 @@ from console.ui.core.custom_kinds import CustomKinds
 from console.ui.core.lru_cache import LruCache, WeightedLruCache
 from rbac.authorizer import Authorizer
 from rbac.grant_index import GrantIndex
-from tests.informers import preloaded
+from rbac.rules import AccessQuestion
 from tests.kube.fakes import FakeClock
 from tests.pages.overview.world import measured
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.staticruntime import StaticRuntime
 
 A = Key("shop", "a")
 
@@ -171,12 +172,12 @@ def of_index() -> Iterator[Use]:
     yield Use(index, lambda: index.rights_of(("ann", ())))
     yield Use(index, lambda: index.grants_of(("ann", ())))
     yield Use(index, index.catch_up)
-    yield Use(index, lambda: list(index.holders("")))
+    yield Use(index, lambda: index.who_may(AccessQuestion("get", "", "pods", namespace="shop")))
 
 
 def of_customs() -> Iterator[Use]:
     gvr = GVR("example.com", "v1", "widgets")
-    custom = CustomType(gvr, "Widget", "widget", (), True, (), False, "u", True)
+    custom = CustomType(gvr, "Widget", "widget", (), True, (), False, False, "u", True)
     kinds = CustomKinds(lambda group, plural: False, None)  # type: ignore[arg-type]
     yield Use(kinds, lambda: kinds._kind(custom))
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.packages import PACKAGES
 from tests.unit.templates.files import ROOT
-from tests.unit.templates.test_locale import PACKAGES
 
 _SAFE = frozenset({"SafeString", "SafeText", "mark_safe", "format_html", "format_html_join"})
 #: The console's own files, and rendered templates.

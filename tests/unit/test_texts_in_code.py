@@ -7,14 +7,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import pytest
 
 from console.ui.core.words import STATUS_WORDS
+from tests.support.packages import PACKAGES
 from tests.unit.templates.files import ROOT
-from tests.unit.templates.test_locale import PACKAGES
 
 #: Functions that translate their arguments, and texts read only by operators or programs.
 _LOOKED_UP = re.compile(r"_|n?p?gettext(_lazy|_noop)?|Message|SelectorError")
 _TRANSLATED = re.compile(rf"{_LOOKED_UP.pattern}|log\.\w+")
 _FOR_PROGRAMS = re.compile(
-    r"accounts/(oauth/|federation/backchannel\.py)|console/(metrics/|live/counters\.py)"
+    r"accounts/(oauth/|federation/backchannel\.py)"
+    r"|console/(metrics/|live/counters\.py|views/audit_events\.py)"
     r"|.*/(management|migrations)/"
 )
 #: Phrases that stay English: conditions of objects, audit records, terms of Kubernetes and
@@ -28,7 +29,8 @@ _AT_ONCE = re.compile("n?p?gettext")
 #: Threads that don't inherit the language of their creator, where they produce no text.
 _OTHER_THREADS = re.compile(r"(.*\.)?(run_in_executor|to_thread|Thread|ThreadPoolExecutor)")
 _SAYS_NOTHING_IN_THREADS = re.compile(
-    r"accounts/(providers/ldap_connection|signin/passwords)\.py|console/(web/handler\.py|kube/.*)|devcluster/.*"
+    r"accounts/(providers/ldap_connection|signin/passwords)\.py|console/(audit/background\.py|web/handler\.py|kube/.*)"
+    r"|devcluster/.*"
 )
 _SENTENCE = re.compile(r"[A-Z].*[a-z] .*[.!?…]", re.DOTALL)
 _PHRASE = re.compile(r"[A-Z][a-z]+(?= .*\b[a-z]{2})( [\w%(){},'-]+)+")

@@ -10,8 +10,9 @@ from pytest_django import Settings
 
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
+from console.views import authorization
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.staticruntime import StaticRuntime
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import make_runtime
 
 
@@ -19,17 +20,24 @@ from tests.ui.support import make_runtime
 def _site(settings: Settings) -> None:
     settings.ROOT_URLCONF = "tests.views.urls"
     settings.ALLOWED_HOSTS = ["testserver"]
+    settings.ORIGINS = frozenset({"http://testserver"})
     settings.MIDDLEWARE = [
         "console.web.async_middleware.InlineLocaleMiddleware",
-        "console.web.async_middleware.InlineCsrfMiddleware",
+        "accounts.csrf.CsrfMiddleware",
         "console.web.async_middleware.InlineMessageMiddleware",
         "django_htmx.middleware.HtmxMiddleware",
-        "tests.views.cast.CastMiddleware",
+        "tests.views.viewers.CastMiddleware",
     ]
     settings.STORAGES = {
         **settings.STORAGES,
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
+
+
+@pytest.fixture(autouse=True)
+def _confirms_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Permissions that stay unconfirmed are waited for only briefly."""
+    monkeypatch.setattr(authorization, "CONFIRM_WITHIN", 0.1)
 
 
 @pytest.fixture

@@ -16,13 +16,13 @@ from console.ui.core.access import EVERYTHING, may_list_everything
 from console.ui.usage.gauges import chart_line, round_up
 from console.views.cache import rate_text
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.informers import bring, preloaded, set_stale
 from tests.kube import generic
 from tests.kube.fakes import FakeClock
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring, preloaded, set_stale
+from tests.support.responses import HTMX, text_of
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, bob, charlie, pod, small_world
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import HTMX, text_of
 
 URL = "/clusters/host/cache"
 COLD = GVR("apps", "v1", "widgets")

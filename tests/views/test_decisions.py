@@ -4,10 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.support.responses import HTMX, text_of
 from tests.ui.support import CountingAccess, FakeAccess, admin, alice, dora
-from tests.views.cast import CAST
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import HTMX, URL, text_of
+from tests.views.viewers import VIEWERS
+
+URL = "/clusters/host/pods"
 
 
 @pytest.mark.parametrize("query", ["", "?format=json", "?q=web&sort=-age&namespace=team-a"])
@@ -21,7 +23,7 @@ async def test_list_request_checks_each_permission_once(
     query: str,
 ) -> None:
     access = CountingAccess(viewer())
-    monkeypatch.setitem(CAST, "counted", lambda: access)
+    monkeypatch.setitem(VIEWERS, "counted", lambda: access)
     client = client_as("counted", **headers)
     # Permissions for the page frame are checked once for all pages.
     await text_of(await client.get(URL + query))

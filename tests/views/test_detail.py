@@ -11,26 +11,15 @@ from console.kube.informer import Informer
 from console.kube.store import Store
 from console.ui.core.registry import kinds
 from rbac.process_clusters import set_host_cluster
-from tests.informers import bring, preloaded
-from tests.staticruntime import StaticRuntime
-from tests.ui.support import But, FakeAccess, namespace, pod, small_world
-from tests.views.cast import CAST
+from tests.support.events import event
+from tests.support.informers import bring, preloaded
+from tests.support.responses import text_of
+from tests.support.staticruntime import StaticRuntime
+from tests.ui.support import But, FakeAccess, namespace, owner_reference, pod, small_world
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
+from tests.views.viewers import VIEWERS
 
 WEB_2 = "/clusters/host/projects/shop/pods/web-2"
-
-
-def event(name: str, about: str, uid: str, space: str = "shop") -> dict[str, Any]:
-    kind, _, of = about.partition("/")
-    return {
-        "metadata": {"name": name, "namespace": space, "uid": name, "resourceVersion": "1"},
-        "involvedObject": {"kind": kind, "name": of, "namespace": space, "uid": uid},
-        "type": "Warning",
-        "reason": "BackOff",
-        "message": f"told by {name}",
-        "lastTimestamp": "2026-11-20T12:00:00Z",
-    }
 
 
 def with_events(*events: dict[str, Any]) -> StaticRuntime:
@@ -40,7 +29,7 @@ def with_events(*events: dict[str, Any]) -> StaticRuntime:
             "namespace": "shop",
             "uid": "rs",
             "resourceVersion": "1",
-            "ownerReferences": [{"kind": "Deployment", "name": "shop-web", "controller": True}],
+            "ownerReferences": [owner_reference("Deployment", "shop-web")],
         }
     }
     web = {
@@ -73,6 +62,14 @@ async def test_diagnosis_is_shown_first(client_as: ClientAs) -> None:
     assert "CrashLoopBackOff: as told by the kubelet" in html
 
 
+async def test_forms_of_actions_repeat_the_cause_of_the_problem(client_as: ClientAs) -> None:
+    html = await page(client_as, f"{WEB_2}/actions/labels")
+    assert html.index("Container app is in a crash loop") < html.index('class="buttons"')
+    assert 'class="cause"' not in await page(
+        client_as, "/clusters/host/projects/shop/pods/web-1/actions/labels"
+    )
+
+
 async def test_events_belong_to_the_object_by_uid(client_as: ClientAs) -> None:
     with_events(
         event("own", "Pod/web-2", "uid-shop-web-2"),
@@ -92,12 +89,12 @@ async def test_events_require_their_own_permission(
     client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_events(event("own", "Pod/web-2", "uid-shop-web-2"))
-    access = CAST["admin"]()
+    access = VIEWERS["admin"]()
     real = access.namespaces_where
     access.namespaces_where = lambda verb, gvr, subresource="": (  # type: ignore[method-assign]
         frozenset() if gvr == EVENTS else real(verb, gvr, subresource)
     )
-    monkeypatch.setitem(CAST, "admin", lambda: access)
+    monkeypatch.setitem(VIEWERS, "admin", lambda: access)
     html = await page(client_as, f"{WEB_2}/events")
     assert "told by own" not in html
     assert "You don't have permission to list events here." in html
@@ -118,7 +115,7 @@ async def test_owner_of_an_owner_is_shown_only_with_permission(
     client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_events()
-    monkeypatch.setitem(CAST, "erin", lambda: But(REPLICA_SETS, "team-a"))
+    monkeypatch.setitem(VIEWERS, "erin", lambda: But(REPLICA_SETS, "team-a"))
     html = await page(client_as, "/clusters/host/projects/shop/pods/owned", "erin")
     assert "<li>ReplicaSet" in html
     assert "shop-web" not in html
@@ -140,8 +137,11 @@ async def test_permission_for_one_name_shows_only_that_object(client_as: ClientA
 async def test_denied_request_does_not_read_the_object(
     client_as: ClientAs, pods: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def looked(_store: Store[Any], key: Key) -> None:
-        raise AssertionError(f"{key} was looked up")
+    get = Store.get
+
+    def looked(store: Store[Any], key: Key) -> Any:
+        assert store is not pods.store, f"{key} was looked up"
+        return get(store, key)
 
     monkeypatch.setattr(Store, "get", looked)
     for url in (WEB_2, f"{WEB_2}-not", f"{WEB_2}?format=json", f"{WEB_2}/yaml"):
@@ -203,7 +203,7 @@ async def test_project_is_linked_if_the_viewer_may_see_it(
 ) -> None:
     """Permission for single objects in a project does not include the project page."""
     reader = FakeAccess("erin", list_in=(), delete_in=(), get_in={"shop"})
-    monkeypatch.setitem(CAST, "erin", lambda: reader)
+    monkeypatch.setitem(VIEWERS, "erin", lambda: reader)
     for who, linked in (("admin", True), ("erin", False)):
         html = await text_of(await client_as(who).get(WEB_2))
         assert ('href="/clusters/host/projects/shop"' in html) is linked, who
@@ -214,7 +214,7 @@ async def test_permission_lost_while_waiting_for_the_list_is_respected(
     client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch, query: str
 ) -> None:
     reader = FakeAccess("erin")
-    monkeypatch.setitem(CAST, "erin", lambda: reader)
+    monkeypatch.setitem(VIEWERS, "erin", lambda: reader)
 
     async def comes(gvr: GVR, *, timeout: float) -> bool:  # noqa: ASYNC109
         reader.list_in = ()
@@ -230,3 +230,12 @@ async def test_drain_progress_requires_permission_for_the_node(client_as: Client
     for name in ("node-1", "nowhere"):
         answer = await client_as("alice").get(progress_url("host", nodes, Key("", name)))
         assert answer.status_code == 403
+
+
+@pytest.mark.parametrize(("who", "offered"), [("admin", True), ("bob", False)])
+async def test_files_tab_requires_permission_to_execute_programs(
+    client_as: ClientAs, who: str, offered: bool
+) -> None:
+    html = await text_of(await client_as(who).get("/clusters/host/projects/shop/pods/web-1"))
+    assert "web-1" in html
+    assert ("/pods/web-1/files" in html) is offered

@@ -22,7 +22,7 @@ from console.drafts.store import (
 
 pytestmark = pytest.mark.django_db
 
-OURS = DraftKey("olga", "host", "secrets", "shop", "login")
+OURS = DraftKey("editor", "host", "secrets", "shop", "login")
 TEXT = DraftContent("password: hunter2", "password: x", "uid-1")
 
 
@@ -33,9 +33,9 @@ def test_draft_is_found_only_by_its_owner() -> None:
     assert found is not None and (found.content, found.version) == (TEXT, 1)
     for other in (
         DraftKey("eve", "host", "secrets", "shop", "login"),
-        DraftKey("olga", "other", "secrets", "shop", "login"),
-        DraftKey("olga", "host", "secrets", "other", "login"),
-        DraftKey("olga", "host", "pods", "shop", "login"),
+        DraftKey("editor", "other", "secrets", "shop", "login"),
+        DraftKey("editor", "host", "secrets", "other", "login"),
+        DraftKey("editor", "host", "pods", "shop", "login"),
     ):
         assert find(other) is None
     delete_draft(OURS)
@@ -74,12 +74,12 @@ def test_newer_draft_is_not_overwritten() -> None:
 def test_oldest_draft_is_removed_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "MAX_DRAFTS", 3)
     for at in range(5):
-        store_draft(DraftKey("olga", "host", "pods", "shop", f"p{at}"), TEXT, 0)
+        store_draft(DraftKey("editor", "host", "pods", "shop", f"p{at}"), TEXT, 0)
     store_draft(DraftKey("eve", "host", "pods", "shop", "p"), TEXT, 0)
-    left = Draft.objects.filter(account="olga").order_by("pk")
+    left = Draft.objects.filter(account="editor").order_by("pk")
     assert [draft.name for draft in left] == ["p2", "p3", "p4"]
     assert Draft.objects.count() == 4 and MAX_DRAFTS == 50
-    delete_all_of("olga")
+    delete_all_of("editor")
     assert [draft.account for draft in Draft.objects.all()] == ["eve"]
 
 
@@ -94,7 +94,7 @@ def test_drafts_expire_after_a_month() -> None:
 def test_every_object_name_has_its_own_draft() -> None:
     """In columns of any database: kube-apiserver accepts nearly any role name of any length."""
     names = ("a" * 5_000, "a" * 4_999, "a\0", "a")
-    places = [DraftKey("olga", "host", "clusterroles", "", name) for name in names]
+    places = [DraftKey("editor", "host", "clusterroles", "", name) for name in names]
     for number, place in enumerate(places):
         store_draft(place, DraftContent(str(number), "b", "u"), 0)
     assert [found.content.text for place in places if (found := find(place))] == [

@@ -13,8 +13,8 @@ from django.test import RequestFactory
 from console.ui.lists import selection
 from console.views import errors, lists
 from rbac.process_clusters import unset_host_cluster
+from tests.support.responses import text_of
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 
 def _bare(path: str = "/x") -> HttpRequest:
@@ -65,6 +65,20 @@ async def test_failing_authorizer_shows_no_data(
     response = await client_as("admin").get("/clusters/host/pods")
     assert response.status_code == 500
     assert "data-key" not in await text_of(response)
+
+
+@pytest.mark.parametrize(
+    "page", ["", "/actions/delete", "/log", "/files", "/terminal", "/terminal/starting"]
+)
+async def test_missing_object_is_named_with_spaces_between_scripts(
+    client_as: ClientAs, page: str
+) -> None:
+    client = client_as("admin", **{"Accept-Language": "zh-hans"})
+    response = await client.get(f"/clusters/host/projects/shop/pods/nobody{page}")
+    html = await text_of(response)
+    assert response.status_code == 404
+    assert "未找到容器组 shop/nobody。" in html
+    assert not re.search("[一-龥]shop/nobody|未找到pod", html)
 
 
 async def test_too_many_parameters_return_400(client_as: ClientAs) -> None:

@@ -7,10 +7,10 @@ from console.kube.gvr import NAMESPACES, PODS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.informers import preloaded
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.responses import text_of
+from tests.support.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 
 async def test_livez_responds_while_the_process_runs(client_as: ClientAs) -> None:

@@ -26,7 +26,7 @@ def kept(number: int, about: ObjectReference = WEB, after: Any = None) -> None:
     before = {"spec": {"replicas": number}}
     after = after or {"spec": {"replicas": number + 1}}
     audit_id = f"{about.uid}-{about.cluster}-{number}"
-    store_change(about, "olga", audit_id, ("patch", "scale"), before, after)
+    store_change(about, "editor", audit_id, ("patch", "scale"), before, after)
 
 
 def test_newest_change_is_first_and_the_oldest_is_dropped_at_the_limit() -> None:
@@ -35,7 +35,7 @@ def test_newest_change_is_first_and_the_oldest_is_dropped_at_the_limit() -> None
     found = changes_of(WEB)
     assert len(found) == MAX_CHANGES
     assert found[0].after == {"spec": {"replicas": MAX_CHANGES + 3}}
-    assert (found[0].actor, found[0].verb, found[0].subresource) == ("olga", "patch", "scale")
+    assert (found[0].actor, found[0].verb, found[0].subresource) == ("editor", "patch", "scale")
     assert change_of(WEB, found[0].number) == found[0]
 
 

@@ -18,10 +18,10 @@ from console.ui.editing.imports import MOST, MOST_OBJECTS, in_order, read_items
 from console.ui.editing.yaml_text import MAX_DEPTH
 from console.views.importing import refusal
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
+from tests.support.responses import text_of
 from tests.ui.support import FakeAccess, alice, make_runtime
-from tests.views.cast import CAST
 from tests.views.conftest import ClientAs, SignedIn
-from tests.views.test_lists import text_of
+from tests.views.viewers import VIEWERS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -97,11 +97,13 @@ async def test_list_offers_creation_to_permitted_users(client_as: ClientAs) -> N
         (f"{ONE}---\nkind: List\nitems: [{{kind: Pod}}]\n", "This is not a manifest", 7),
     ],
 )
-async def test_invalid_manifest_is_reported_at_its_line(
-    client_as: ClientAs, text: str, words: str, line: int
-) -> None:
-    """The submitted text is kept."""
-    status, html = await review(client_as, text, namespace="shop")
+async def test_invalid_manifest_is_reported_at_its_line(text: str, words: str, line: int) -> None:
+    """The submitted text is kept. The other documents are checked."""
+    set_host_cluster(make_runtime(user_client=NoAnswer))
+    try:
+        status, html = await review(ClientAs(), text, namespace="shop")
+    finally:
+        unset_host_cluster()
     assert status == 400 and words in html
     assert f'data-line="{line}"' in html and 'value="create"' not in html
     assert MAX_DEPTH < 200
@@ -116,15 +118,18 @@ async def test_errors_are_translated(client_as: ClientAs) -> None:
     assert "is missing" not in html
 
 
-async def test_size_of_the_input_is_limited(client_as: ClientAs) -> None:
+async def test_size_of_the_input_is_limited(
+    client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("console.views.progress_page.QUICK_SECONDS", 60.0)
     many = "---\n".join(MAP.format(f"m{at}") for at in range(MOST_OBJECTS + 1))
     status, html = await review(client_as, many)
-    assert status == 400 and "the text contains more than 100 documents" in html
+    assert status == 400 and "You can create at most 2,000 objects at a time." in html
     items = ",".join(f"{{metadata: {{name: m{at}}}}}" for at in range(MOST_OBJECTS + 1))
     status, html = await review(client_as, f"apiVersion: v1\nkind: ConfigMapList\nitems: [{items}]")
-    assert status == 400 and "You can create at most 100 objects at a time." in html
-    status, html = await review(client_as, "#" * (MOST + 1))
-    assert status == 400 and "Use at most 524,288 characters." in html
+    assert status == 400 and "You can create at most 2,000 objects at a time." in html
+    status, html = await review(client_as, "é" * (MOST // 2 + 1))
+    assert status == 400 and "Use at most 8 MiB of text." in html
 
 
 async def test_malformed_form_is_refused(client_as: ClientAs) -> None:
@@ -172,7 +177,7 @@ async def test_undo_reports_an_unreachable_cluster() -> None:
         html = await text_of(response)
     finally:
         unset_host_cluster()
-    assert response.status_code == 503 and "0 of 2 deleted." in html
+    assert response.status_code == 503 and "Not deleted: 1 · Not attempted: 1" in html
     assert "Not attempted: the cluster is not responding." in html and "name: one" in html
 
 
@@ -250,9 +255,9 @@ async def test_unreachable_cluster_keeps_the_submitted_text(
         status, html = await review(ClientAs(), text, namespace="shop")
     finally:
         unset_host_cluster()
-    assert status == 503 and "Not attempted: the cluster is not responding." in html
+    assert status == 503 and "The cluster did not respond." in html
     assert "name: two" in html and 'value="create"' not in html
-    # The second object is not tried.
+    # The type of both objects is requested once.
     assert NoAnswer.asked == 1
 
 
@@ -266,7 +271,7 @@ class Discovering(NoAnswer):
 async def test_missing_permission_is_named(monkeypatch: pytest.MonkeyPatch, doubt: bool) -> None:
     """No request is sent to kube-apiserver."""
     shown = FakeAccess("eve", list_in=(), delete_in=(), doubt=doubt)
-    monkeypatch.setitem(CAST, "eve", lambda: shown)
+    monkeypatch.setitem(VIEWERS, "eve", lambda: shown)
     set_host_cluster(make_runtime(user_client=Discovering))
     try:
         data = {"text": ONE, "step": "create", "namespace": "shop"}
@@ -274,7 +279,7 @@ async def test_missing_permission_is_named(monkeypatch: pytest.MonkeyPatch, doub
     finally:
         unset_host_cluster()
     wanted = "The cluster is not responding" if doubt else "You don't have permission to create"
-    assert wanted in html and "0 of 1 created." in html
+    assert wanted in html and "Not created: 1" in html
 
 
 class DiscoveringUsers(NoAnswer):
@@ -305,7 +310,7 @@ async def test_undo_respects_the_rules_of_the_delete_page(
     """Neither one's own account nor objects the user may not see. No request is sent to
     kube-apiserver.
     """
-    monkeypatch.setitem(CAST, "one", lambda: shown)
+    monkeypatch.setitem(VIEWERS, "one", lambda: shown)
     user = {"apiVersion": USERS.group_version, "kind": "User", "name": "eve", "uid": "u-1"}
     set_host_cluster(make_runtime(user_client=DiscoveringUsers))
     try:
@@ -313,7 +318,7 @@ async def test_undo_respects_the_rules_of_the_delete_page(
         html = unescape(await text_of(await ClientAs()("one").post(URL, data)))
     finally:
         unset_host_cluster()
-    assert words in html and "0 of 1 deleted." in html
+    assert words in html and "Not deleted: 1" in html
 
 
 def test_dependencies_are_created_first() -> None:
@@ -323,7 +328,7 @@ def test_dependencies_are_created_first() -> None:
         f"kind: {kind}\nmetadata: {{name: x}}\n"
         for kind in kinds
     )
-    found = [item.kind for item in in_order(read_items("---\n".join(texts)))]
+    found = [item.kind for item in in_order(read_items("---\n".join(texts), "")[0])]
     assert found == [
         "Namespace",
         "ConfigMap",
@@ -336,7 +341,7 @@ def test_dependencies_are_created_first() -> None:
     # A custom kind with the name of a built-in kind is not sorted like it.
     texts = (f"apiVersion: {v}\nkind: {k}\nmetadata: {{name: x}}\n" for v, k in (
         ("serving.knative.dev/v1", "Service"), ("apps/v1", "Deployment")))  # fmt: skip
-    items = in_order(read_items("---\n".join(texts)))
+    items = in_order(read_items("---\n".join(texts), "")[0])
     assert [item.kind for item in items] == ["Deployment", "Service"]
 
 
@@ -345,7 +350,7 @@ async def test_every_page_links_to_the_import_for_permitted_users(
     client_as: ClientAs, who: str, offered: bool
 ) -> None:
     html = await text_of(await client_as(who).get("/clusters/host/pods"))
-    assert ('href="/clusters/host/import"' in html) is offered
+    assert ('href="/clusters/host/new"' in html) is offered
 
 
 def test_object_without_a_page_can_be_undone_with_delete_permission() -> None:

@@ -1,7 +1,5 @@
 """The form for the data keys of a ConfigMap: any content and permissions."""
 
-import html
-import re
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -11,26 +9,15 @@ from console.actions.data_keys.form import MOST, MOST_NEW
 from console.kube.gvr import CONFIG_MAPS
 from console.kube.informer import Informer
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.informers import bring, preloaded
 from tests.rbac.fakes import FakeConsole
-from tests.staticruntime import StaticRuntime
+from tests.support.forms import fields_of
+from tests.support.informers import bring, preloaded
+from tests.support.responses import text_of
+from tests.support.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 PATH = "/clusters/host/projects/shop/configmaps/settings/actions/keys"
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def fields_of(text: str) -> dict[str, str]:
-    """Return the data that a browser without scripts would submit."""
-    drawn = re.sub(r"<template.*?</template>", "", text, flags=re.DOTALL)
-    areas = re.findall(r'<textarea name="([^"]+)"[^>]*>\n?(.*?)</textarea>', drawn, re.DOTALL)
-    found = {name: html.unescape(value) for name, value in areas}
-    for name in ("uid", "was"):
-        sent = re.search(f'name="{name}" value="([^"]*)"', drawn)
-        assert sent is not None, text
-        found[name] = html.unescape(sent[1])
-    return found
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The active level: some pages set it, all others keep the previous one."""
+"""The level of a page follows its address. Recent levels are offered, but never change a page."""
 
 import asyncio
 import re
@@ -9,20 +9,22 @@ from django.http import HttpRequest, HttpResponse
 from django.test import AsyncClient, RequestFactory
 from pytest_django import Settings
 
-from console.kube.gvr import GVR, NAMESPACES, WORKSPACES
+from console.kube.gvr import GVR, NAMESPACES, USERS, WORKSPACES
 from console.kube.gvr import PODS as PODS_TYPE
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.ui.core.menu import menu
-from console.ui.navigation.level import COOKIE, RECENT, Level
+from console.ui.navigation.level import Level
 from console.ui.navigation.nav import nav
 from console.ui.navigation.page_frame import LevelSwitcher
 from console.ui.navigation.projects import workspace_of
-from console.web.middleware import LevelMiddleware
-from tests.informers import bring
-from tests.staticruntime import StaticRuntime
+from console.ui.navigation.recent import COOKIE, RECENT
+from console.web.middleware import RecentMiddleware
+from tests.support.informers import bring
+from tests.support.responses import text_of
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, namespace, pod
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
+from tests.views.viewers import VIEWERS
 
 PODS = "/clusters/host/pods"
 POD = "/clusters/host/projects/shop/pods/web-1"
@@ -31,7 +33,7 @@ CLUSTER, PROJECT = Level("cluster"), Level("project", namespace="shop")
 
 @pytest.fixture
 def browser(runtime: StaticRuntime, settings: Settings) -> "Browser":
-    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.web.middleware.LevelMiddleware"]
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.web.middleware.RecentMiddleware"]
     return Browser()
 
 
@@ -66,33 +68,94 @@ def test_clusters_are_listed_only_for_users_who_may_list_nodes(runtime: StaticRu
     assert ["/clusters" in {entry.url for entry in rail} for rail in rails] == [True, False]
 
 
-async def test_object_page_keeps_the_level(browser: Browser) -> None:
-    assert await browser.level(POD) == PROJECT
-    assert await browser.level(PODS) == CLUSTER
-    assert await browser.level(POD) == CLUSTER
-    assert await browser.level(f"{POD}/yaml") == CLUSTER
-    assert await browser.level(f"{PODS}?namespace=shop") == PROJECT
-    # An object of another project is shown without changing the level.
-    other = await browser.level("/clusters/host/projects/team-a/pods/web-1")
-    assert other == Level("project", namespace="team-a")
-    assert await browser.level("/no-such-page") == PROJECT
-    assert await browser.level("/clusters/host/projects/shop") == PROJECT
-    assert await browser.level("/dashboard") == Level("platform")
-    assert await browser.level(POD) == Level("platform")
-    # Several projects or a missing project are a filter.
-    assert await browser.level(f"{PODS}?namespace=shop&namespace=team-a") == CLUSTER
-    assert (await browser.level(f"{PODS}?namespace=nowhere")).namespace != "nowhere"
+class PlatformViewer(FakeAccess):
+    """A user who may list `types` in the whole cluster and nothing else."""
+
+    def __init__(self, *types: GVR) -> None:
+        super().__init__("erin", list_in=(), delete_in=())
+        self._types = types
+
+    def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
+        return None if verb == "list" and gvr in self._types else frozenset()
+
+
+@pytest.mark.parametrize("types", [(USERS, NAMESPACES), (USERS,)], ids=["namespaces", "users only"])
+async def test_platform_links_to_the_cluster_for_viewers_of_its_projects(
+    client_as: ClientAs,
+    runtime: StaticRuntime,
+    monkeypatch: pytest.MonkeyPatch,
+    types: tuple[GVR, ...],
+) -> None:
+    """In the header and, where phones hide that link, in the menu. Without access to nodes, the menu
+    has no list of clusters.
+    """
+    monkeypatch.setitem(VIEWERS, "erin", lambda: PlatformViewer(*types))
+    html = await text_of(await client_as("erin").get("/dashboard"))
+    for part in ('<ul class="scope" data-level="platform"', '<ul class="levels"'):
+        shown = html.split(part)[1].split("</ul>")[0]
+        assert ('href="/clusters/host"' in shown) is (NAMESPACES in types)
+
+
+@pytest.mark.parametrize(
+    ("url", "level"),
+    [
+        (POD, PROJECT),
+        *((f"{POD}/{page}", PROJECT) for page in ("yaml", "actions/delete", "no-such-tab")),
+        ("/clusters/host/projects/team-a/pods/web-1", Level("project", namespace="team-a")),
+        (PODS, CLUSTER),
+        (f"{PODS}?namespace=shop", PROJECT),
+        # Several projects or a missing project are a filter.
+        (f"{PODS}?namespace=shop&namespace=team-a", CLUSTER),
+        (f"{PODS}?namespace=nowhere", CLUSTER),
+        # Lists of cluster-scoped kinds have no projects.
+        ("/clusters/host/nodes?namespace=shop", CLUSTER),
+        ("/clusters/host/nodes/node-1", CLUSTER),
+        ("/clusters/host/projects/shop", PROJECT),
+        ("/clusters/host/namespaces/shop/yaml", PROJECT),
+        ("/clusters/host/namespaces/shop/actions/delete", PROJECT),
+        ("/clusters/host/resources?namespace=shop", PROJECT),
+        ("/clusters/host/users.iam.kubesphere.io/bob/yaml", Level("platform")),
+        ("/access/roles?level=project&namespace=shop", PROJECT),
+        ("/dashboard", Level("platform")),
+        ("/dashboard?namespace=shop", Level("platform")),
+        ("/no-such-page", Level("platform")),
+    ],
+)
+async def test_address_alone_decides_the_level(browser: Browser, url: str, level: Level) -> None:
+    for before in (PODS, f"{PODS}?namespace=team-b", "/dashboard"):
+        await browser.level(before)
+        assert await browser.level(url) == level
+
+
+@pytest.mark.parametrize(
+    ("path", "entry"),
+    [
+        (POD, "Pods"),
+        (f"{POD}/actions/delete", "Pods"),
+        ("/clusters/host/namespaces/shop/yaml", "Overview"),
+        ("/clusters/host/nodes/node-1", "Nodes"),
+        ("/access/roles?level=project&namespace=shop", "Access"),
+        ("/access/roles", "Roles"),
+    ],
+)
+async def test_entry_of_the_address_is_highlighted(
+    client_as: ClientAs, path: str, entry: str
+) -> None:
+    response = await client_as("admin").get(path)
+    assert [str(one.label) for one in response.context["nav"].rail if one.current] == [entry]
 
 
 async def test_users_without_platform_permissions_never_have_the_platform_level(
     browser: Browser,
 ) -> None:
     assert await browser.level("/no-such-page") == Level("platform")
-    assert await browser.level("/no-such-page", "alice") == CLUSTER
-    # A refused page does not change the level.
-    mine = Level("project", namespace="team-a")
-    assert await browser.level(f"{PODS}?namespace=team-a", "alice") == mine
-    assert await browser.level(POD, "alice") == mine
+    assert (await browser.level("/no-such-page", "alice")).name != "platform"
+
+
+async def test_refused_page_has_the_level_of_the_user(browser: Browser) -> None:
+    """Alice has access to one project only, and bob to all of the cluster."""
+    refused = "/clusters/host/projects/team-b/pods/web-1"
+    assert await browser.level(refused, "alice") == await browser.level("/no-such-page", "alice")
 
 
 @pytest.mark.parametrize("known", [(), (NAMESPACES,), (WORKSPACES,), (NAMESPACES, WORKSPACES)])
@@ -111,29 +174,41 @@ def test_workspace_of_a_project_requires_permission_for_both(
     assert workspace_of(Reader(), "team-a") == ("acme" if len(known) == 2 else "")
 
 
-async def test_object_elsewhere_does_not_show_the_previous_workspace(
+async def test_project_in_a_workspace_shows_the_workspace(
     browser: Browser, runtime: StaticRuntime
 ) -> None:
     project = namespace("team-a")
     project["metadata"]["labels"] = {WORKSPACE_LABEL: "acme"}
     bring(runtime.informer(NAMESPACES), project)
-    acme = Level("workspace", workspace="acme")
-    browser.keep("admin/workspace/host/acme/")
-    assert await browser.level("/clusters/host/projects/team-a/pods/web-1") == acme
-    assert await browser.level(POD) == PROJECT
-    # Nodes are shown at any level; users belong to the platform.
-    assert await browser.level("/clusters/host/nodes/node-1") == acme
-    assert await browser.level("/clusters/host/users.iam.kubesphere.io/bob/yaml") == Level(
-        "platform"
-    )
+    level = Level("project", workspace="acme", namespace="team-a")
+    assert await browser.level("/clusters/host/projects/team-a/pods/web-1") == level
+    # Alice may not see the workspace.
+    alices = Level("project", namespace="team-a")
+    assert await browser.level(f"{PODS}?namespace=team-a", "alice") == alices
 
 
-async def test_level_is_remembered_per_account(browser: Browser) -> None:
-    assert await browser.level(f"{PODS}?namespace=team-a", "alice") == Level(
-        "project", namespace="team-a"
-    )
-    # Another user of the same browser.
-    assert await browser.level(POD) == PROJECT
+async def test_header_of_a_cluster_has_no_project_in_its_path(client_as: ClientAs) -> None:
+    """Slashes separate only the parts of the path."""
+
+    async def parts(url: str) -> list[tuple[str, str]]:
+        page = await text_of(await client_as("admin").get(url))
+        header = page.partition('class="scope"')[2].partition("</ul>")[0]
+        return re.findall(r'<li(?: class="(\w*)")?>.*?<span[^>]*>([^<]*)<', header, re.S)
+
+    assert await parts(PODS) == [("", "Platform"), ("here", "host"), ("onward", "All projects")]
+    assert await parts(POD) == [("", "Platform"), ("", "host"), ("here", "shop")]
+
+
+async def test_projects_in_the_header_link_to_lists_only_of_namespaced_kinds(
+    client_as: ClientAs,
+) -> None:
+    async def target(url: str) -> str:
+        page = await text_of(await client_as("admin").get(url))
+        menu = page.partition('id="scope-menu"')[2].partition("</div>")[0]
+        return str(re.findall(r'data-choice href="([^"]*)"', menu)[0])
+
+    assert (await target(POD)).startswith(f"{PODS}?namespace=")
+    assert (await target("/clusters/host/nodes")).startswith("/clusters/host/projects/")
 
 
 @pytest.mark.parametrize(
@@ -144,23 +219,23 @@ async def test_level_is_remembered_per_account(browser: Browser) -> None:
         *("admin/workspace/host//", "admin/project/host//" + "a" * 5000, "alice/cluster/host//"),
     ],
 )
-async def test_invalid_cookie_is_ignored(browser: Browser, value: str) -> None:
+async def test_invalid_recent_levels_are_ignored(browser: Browser, value: str) -> None:
     browser.keep(value)
-    assert await browser.level(POD) == PROJECT
+    scope = await browser.scope(POD)
+    assert (scope.level, scope.recent) == (PROJECT, ())
 
 
-async def test_forbidden_level_is_never_active(browser: Browser) -> None:
-    browser.keep("alice/project/host//team-b")
-    assert (await browser.level(PODS + "?namespace=team-b", "alice")).namespace != "team-b"
-    browser.keep("alice/workspace/host/acme/")
-    assert (await browser.level("/no-such-page", "alice")).workspace == ""
+async def test_recent_levels_never_change_the_level(browser: Browser) -> None:
+    before = await browser.level("/no-such-page", "alice")
+    browser.keep("alice/project/host//team-a|alice/workspace/host/acme/")
+    assert await browser.level("/no-such-page", "alice") == before
+    assert await browser.level(PODS, "alice") == CLUSTER
 
 
 async def test_recent_levels_are_limited_to_accessible_ones(browser: Browser) -> None:
     for place in ("shop", "team-a", "team-b", "shop"):
         await browser.level(f"{PODS}?namespace={place}")
-    await browser.level(PODS)
-    found = [one.namespace for one in (await browser.scope(POD)).recent]
+    found = [one.namespace for one in (await browser.scope(PODS)).recent]
     assert found == ["shop", "team-b", "team-a"]
     here = await browser.scope(f"{PODS}?namespace=team-b")
     assert [one.namespace for one in here.recent] == ["shop", "team-a"]
@@ -213,7 +288,7 @@ def test_level_is_remembered_only_for_successful_pages(settings: Settings) -> No
         async def page(_request: HttpRequest) -> HttpResponse:
             return HttpResponse(status=status)
 
-        response: Any = asyncio.run(LevelMiddleware(page)(request))
+        response: Any = asyncio.run(RecentMiddleware(page)(request))
         return response.cookies.get(COOKIE)
 
     assert cookie(404, CLUSTER) is None
@@ -240,3 +315,34 @@ async def test_all_resources_page_filters_by_a_part_of_the_name(client_as: Clien
     html = await text_of(await client_as("admin").get("/clusters/host/resources?q=<b>"))
     assert "No kinds found" in html and "<b>" not in html
     assert await found("charlie") == set()
+
+
+async def test_changing_the_project_of_a_list_reloads_the_page(client_as: ClientAs) -> None:
+    page = "http://testserver" + f"{PODS}?namespace=shop"
+    htmx = client_as("admin", **{"HX-Request": "true", "HX-Current-URL": page})
+    assert "HX-Redirect" not in await htmx.get(f"{PODS}?namespace=shop&q=web")
+    for url in (f"{PODS}?q=web", f"{PODS}?namespace=team-a"):
+        assert (await htmx.get(url))["HX-Redirect"] == url
+
+
+async def test_title_names_the_project_of_the_address(client_as: ClientAs) -> None:
+    async def title(url: str, name: str = "admin") -> str:
+        html = await text_of(await client_as(name).get(url))
+        return html.partition("<title>")[2].partition("</title>")[0]
+
+    assert await title(POD) == "web-1 · Pods · shop"
+    assert await title(f"{POD}/actions/delete") == "Delete pod web-1 · shop"
+    assert await title(f"{PODS}?namespace=shop") == "1 ◆ Pods · shop"
+    assert await title("/clusters/host/projects/shop") == "Project shop"
+    # The page of an error doesn't name another project.
+    assert "team" not in await title("/clusters/host/projects/team-b/pods/web-1", "alice")
+
+
+async def test_palette_offers_pages_of_the_referring_page(client_as: ClientAs) -> None:
+    async def offered(page: str) -> str:
+        client = client_as("admin", Referer=f"http://testserver{page}")
+        return await text_of(await client.get("/palette?q=overview"))
+
+    project = "/clusters/host/projects/shop"
+    assert f'href="{project}"' in await offered(POD)
+    assert f'href="{project}"' not in await offered(PODS)

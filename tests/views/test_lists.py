@@ -8,34 +8,20 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from django.http import HttpResponseBase, StreamingHttpResponse
 
 from console.kube.gvr import NAMESPACES, PODS, WORKSPACES
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.ui.navigation.nav import Navigation
 from rbac.process_clusters import set_host_cluster
-from tests.informers import bring, preloaded, set_stale
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring, preloaded, set_stale
+from tests.support.responses import HTMX, stable_html, text_of
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import namespace as a_project
 from tests.ui.support import pod
 from tests.views.conftest import ClientAs
 
 URL = "/clusters/host/pods"
-HTMX = {"HX-Request": "true"}
-
-
-async def text_of(response: HttpResponseBase) -> str:
-    if isinstance(response, StreamingHttpResponse):
-        pieces = [piece async for piece in response]
-        return b"".join(pieces).decode()
-    return response.content.decode()  # type: ignore[attr-defined, no-any-return]
-
-
-def steady(html: str) -> str:
-    """Remove the parts that differ in each response: the CSRF token and the clock."""
-    html = re.sub(r"(csrfmiddlewaretoken\" value=|x-csrftoken\": )\"\w+\"", "TOKEN", html)
-    return re.sub(r'data-now="\d+"', "NOW", html)
 
 
 async def data(client_as: ClientAs, name: str, query: str = "") -> Any:
@@ -128,7 +114,7 @@ async def test_forbidden_and_missing_projects_look_identical(client_as: ClientAs
     for namespace in ("shop", "nope"):
         response = await client_as("alice").get(f"{URL}?namespace={namespace}")
         assert response.status_code == 403
-        answers.append(steady(await text_of(response)).replace(namespace, "X"))
+        answers.append(stable_html(await text_of(response)).replace(namespace, "X"))
     assert answers[0] == answers[1]
 
 

@@ -17,10 +17,10 @@ from console.metrics.families import RequestMetrics, resident_bytes
 from console.metrics.standalone import MetricsServer
 from console.views.health import metrics
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.informers import preloaded
 from tests.kube import generic
-from tests.ports import LOOPBACK, free_port
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.ports import LOOPBACK, free_port
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import small_world
 
 TOKEN = "a-token-of-sixteen-or-more"
@@ -99,6 +99,16 @@ async def test_cached_fragments_are_reported(counted: RequestMetrics) -> None:
         "quarterdeck_drawn_bytes",
     }
     assert all(number >= 0 for number in kept.values())
+
+
+async def test_derived_data_is_reported(counted: RequestMetrics) -> None:
+    await AsyncClient().get("/clusters/host/pods?limit=100")
+    found = samples((await read())[1])
+    for name in ("counts", "lists", "problems", "recent changes", "schemas", "search indexes"):
+        assert found[f'quarterdeck_derived_kept{{what="{name}"}}'] >= 0
+        assert found[f'quarterdeck_derived_items{{what="{name}"}}'] >= 0
+    for name in ("form", "headers", "links", "make_pager", "picker"):
+        assert found[f'quarterdeck_derived_kept{{what="{name}"}}'] >= 0
 
 
 async def test_requests_are_counted_by_route_and_never_by_url(counted: RequestMetrics) -> None:
@@ -185,6 +195,19 @@ async def test_remote_requests_are_refused(counted: RequestMetrics, source: str)
     assert "quarterdeck_" not in text
 
 
+@pytest.mark.parametrize(
+    "host", ["localhost", "127.0.0.1:8000", "[::1]:8000", "console.example.com"]
+)
+async def test_requests_of_a_local_proxy_are_refused_with_any_host(
+    counted: RequestMetrics, settings: Settings, host: str
+) -> None:
+    settings.BASE_URL = "https://console.example.com"
+    status, text = await read(host=host)
+    assert status == 403
+    assert "quarterdeck_" not in text
+    assert (await read(f"Bearer {TOKEN}", host=host))[0] == 200
+
+
 async def test_client_address_is_taken_from_the_trusted_proxy(
     counted: RequestMetrics, settings: Settings
 ) -> None:
@@ -218,8 +241,8 @@ async def test_token_is_disabled_unless_configured(
     assert (await read())[0] == 200
 
 
-async def test_standalone_metrics_server_has_the_same_access_rules(
-    counted: RequestMetrics,
+async def test_standalone_metrics_server_requires_a_token_or_a_local_request(
+    counted: RequestMetrics, settings: Settings
 ) -> None:
     console, port = MetricsServer(lambda: True), free_port()
     assert await console.start(LOOPBACK, port) is None
@@ -233,5 +256,8 @@ async def test_standalone_metrics_server_has_the_same_access_rules(
             assert await read() == await read(Authorization=f"Bearer {TOKEN}") == (200, True)
             assert await read(Authorization="Bearer another") == (403, False)
             assert await read(Host="console.example.com") == (403, False)
+            # Only the web process is behind a proxy.
+            settings.BASE_URL = "https://console.example.com"
+            assert await read() == (200, True)
     finally:
         await console.stop()

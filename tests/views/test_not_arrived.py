@@ -10,9 +10,9 @@ from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.ui.core.links import action_url, detail_url
 from rbac.process_clusters import set_host_cluster
-from tests.staticruntime import StaticRuntime
+from tests.support.responses import text_of
+from tests.support.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 ARRIVING = "Loading. The list appears as soon as the cluster responds."
 URLS = [

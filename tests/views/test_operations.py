@@ -29,7 +29,7 @@ OURS = NODE, "drain"
 
 def test_one_operation_per_object_runs_at_a_time() -> None:
     assert latest(*OURS) is None
-    number = create_operation(*OURS, "olga", {"minutes": 5})
+    number = create_operation(*OURS, "editor", {"minutes": 5})
     with pytest.raises(AlreadyRunning):
         create_operation(*OURS, "eve", {})
     for other in (
@@ -41,13 +41,13 @@ def test_one_operation_per_object_runs_at_a_time() -> None:
         create_operation(*other, "eve", {})
     found = latest(*OURS)
     assert found is not None and found.running
-    assert (found.number, found.actor, found.data) == (number, "olga", {"minutes": 5})
+    assert (found.number, found.actor, found.data) == (number, "editor", {"minutes": 5})
     finish_operation(number, State.DONE, "", ["all"])
     assert create_operation(*OURS, "eve", {}) != number
 
 
 def test_operation_stores_progress_and_receives_stop_requests() -> None:
-    number = create_operation(*OURS, "olga", {})
+    number = create_operation(*OURS, "editor", {})
     assert record_heartbeat(number, ["first"]) and record_heartbeat(number, None)
     found = latest(*OURS)
     assert found is not None and found.results == ["first"]
@@ -61,7 +61,7 @@ def test_operation_stores_progress_and_receives_stop_requests() -> None:
 
 
 def test_operation_without_heartbeat_is_interrupted() -> None:
-    number = create_operation(*OURS, "olga", {})
+    number = create_operation(*OURS, "editor", {})
     Operation.objects.update(heartbeat=timezone.now() - STALE - timedelta(seconds=1))
     found = latest(*OURS)
     assert found is not None and found.state is State.INTERRUPTED and not found.running
@@ -76,7 +76,7 @@ def test_operation_without_heartbeat_is_interrupted() -> None:
 
 
 def test_late_heartbeat_continues_the_operation() -> None:
-    number = create_operation(*OURS, "olga", {})
+    number = create_operation(*OURS, "editor", {})
     Operation.objects.update(heartbeat=timezone.now() - STALE - timedelta(seconds=1))
     assert record_heartbeat(number, None)
     found = latest(*OURS)
@@ -84,7 +84,7 @@ def test_late_heartbeat_continues_the_operation() -> None:
 
 
 def test_finished_operations_expire() -> None:
-    number = create_operation(*OURS, "olga", {})
+    number = create_operation(*OURS, "editor", {})
     finish_operation(number, State.DONE, "", [])
     Operation.objects.update(ended=timezone.now() - RETENTION - timedelta(minutes=1))
     discard(create_operation(*OURS, "eve", {}))

@@ -40,7 +40,7 @@ async def answer_to(error: Exception) -> HttpResponse:
     [
         (Denied("get", PODS), 403, "You don't have permission to"),
         (UsersNotCached(), 503, "The users are not loaded yet. Try again later."),
-        (RolesNotCached(), 503, "The roles have not been loaded from the cluster yet."),
+        (RolesNotCached(), 503, "The roles are not loaded yet. Try again later."),
         (AuditUnavailable(), 503, "The database is not available."),
         (DatabaseError("gone"), 503, "The database is not available."),
         (Unavailable("refused"), 503, "The change may or may not have been applied. refused"),

@@ -6,8 +6,8 @@ from pytest_django import Settings
 from console.saved import pins
 from console.saved.models import Pin
 from console.ui.navigation.nav import MOST
+from tests.support.responses import text_of
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 PAGE = "/clusters/host/resources"
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.support.responses import text_of
 from tests.views.conftest import ClientAs, SignedIn
-from tests.views.test_lists import text_of
 
 
 @pytest.mark.parametrize("theme", ["light", "dark", "auto"])

@@ -34,7 +34,7 @@ from console.ui.editing.yaml_text import read_document
 from console.ui.forms.forms import ConsoleForm, TextField
 from console.views import problems
 from console.views.line_problems import line_problems
-from tests.cputime import at_most
+from tests.support.cputime import at_most
 
 CAUSES = {
     "metadata.name": "name",

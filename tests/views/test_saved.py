@@ -11,8 +11,8 @@ from pytest_django import Settings
 from console.saved import service
 from console.saved.models import MAX_NAME, SavedView, Sharing
 from console.saved.service import MAX_VIEWS
+from tests.support.responses import text_of
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 LIST = "/clusters/host/pods"
 FAILING = f"{LIST}?namespace=shop&status=error&sort=-age"

@@ -7,9 +7,9 @@ import pytest
 from console.kube.gvr import Key
 from console.ui.core.links import container_startup_url, terminal_url
 from rbac.process_clusters import set_host_cluster
+from tests.support.responses import text_of
 from tests.ui.support import make_runtime, pod
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 pytestmark = pytest.mark.usefixtures("runtime")
 KEY = Key("shop", "web")

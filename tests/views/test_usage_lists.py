@@ -12,13 +12,13 @@ import pytest
 from console.kube.errors import NotFound, Unavailable
 from console.kube.gvr import POD_METRICS, PODS
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.informers import bring, take_away
 from tests.pages.overview.world import Measuring, make_runtime, measured, pod_usage
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring, take_away
+from tests.support.responses import text_of
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, pod
-from tests.views import cast
+from tests.views import viewers
 from tests.views.conftest import ClientAs
-from tests.views.test_lists import text_of
 
 PODS_URL, NODES_URL = "/clusters/host/pods", "/clusters/host/nodes"
 
@@ -162,8 +162,8 @@ async def test_usage_is_shown_only_with_permission(
     client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await runtime.usage.take()
-    monkeypatch.setitem(cast.CAST, "unmetered", lambda: _Unmetered("unmetered"))
-    monkeypatch.setitem(cast.CAST, "partly", lambda: _Partly("partly"))
+    monkeypatch.setitem(viewers.VIEWERS, "unmetered", lambda: _Unmetered("unmetered"))
+    monkeypatch.setitem(viewers.VIEWERS, "partly", lambda: _Partly("partly"))
     # Requested after a permitted user: no rendering is shared.
     by_usage = f"{PODS_URL}?sort=-cpu_used"
     assert list(cells(await page(client_as, by_usage), "cpu_used"))[0] == "web-1"

@@ -28,10 +28,10 @@ from console.kube.gvr import (
 from console.kube.informer import Informer
 from console.kube.runtime import Runtime
 from rbac.controllers import FACTORIES as PROJECTION
-from tests.controllers import Controllers
-from tests.informers import preloaded, take_away
 from tests.rbac.fakes import FakeConsole, Manifest, MovableClock, place_of
-from tests.staticruntime import StaticRuntime
+from tests.support.controllers import Controllers
+from tests.support.informers import preloaded, take_away
+from tests.support.staticruntime import StaticRuntime
 from workspaces.controllers import FACTORIES, SOURCES
 
 TYPES = tuple(
@@ -208,13 +208,13 @@ class TenantRuntime(StaticRuntime):
         super().__init__(informers)
         self.clock = MovableClock()
         self.console: TenantConsole = TenantConsole(informers)
-        self.chance: Random | None = None
+        self.rng: Random | None = None
         self._controllers: Controllers | None = None
 
     def controllers(self) -> Controllers:
         """Return the workspace and projection controllers. They are created on the first call."""
         if self._controllers is None:
-            self._controllers = Controllers(self, (*FACTORIES, *PROJECTION), self.chance)
+            self._controllers = Controllers(self, (*FACTORIES, *PROJECTION), self.rng)
         return self._controllers
 
 
@@ -224,7 +224,7 @@ def restarted(runtime: TenantRuntime) -> TenantRuntime:
     for (gvr, _place), item in runtime.console.objects.items():
         objects.setdefault(gvr, []).append(item)
     fresh = TenantRuntime(objects)
-    fresh.console.version, fresh.chance = runtime.console.version, runtime.chance
+    fresh.console.version, fresh.rng = runtime.console.version, runtime.rng
     return fresh
 
 

@@ -12,7 +12,6 @@ from console.kube.credentials import Credentials
 from console.kube.errors import Conflict, NotFound
 from console.kube.gvr import (
     GVR,
-    LEASES,
     NAMESPACES,
     PODS,
     RESOURCE_QUOTAS,
@@ -27,8 +26,9 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.transport import Transport
-from tests.workspaces.cast import until
-from workspaces.controllers.kubesphere_lease import NAME, NAMESPACE
+from tests.workspaces.kubesphere_locks import lock_object
+from tests.workspaces.users import until
+from workspaces.controllers.kubesphere_locks import NAME, NAMESPACE
 
 THEIRS = "finalizers.tenant.kubesphere.io"
 TEMPLATES = "finalizers.workspacetemplate.kubesphere.io"
@@ -55,10 +55,11 @@ class Manager:
 
     Creates workspaces from templates with the roles of the RoleBases and the manager's binding,
     adopts labeled namespaces and adds roles to them, reports quota usage, removes its finalizers
-    on deletion, and holds a lease.
+    on deletion, and holds a lock of type `lock`, which depends on the version of KubeSphere.
     """
 
-    def __init__(self, kubeconfig: Path) -> None:
+    def __init__(self, kubeconfig: Path, lock: GVR) -> None:
+        self._lock = lock
         self._transport = Transport(Credentials("admin", str(kubeconfig)))
         self._client = ConsoleClient(self._transport)
         self.writes = self.rounds = 0
@@ -111,17 +112,16 @@ class Manager:
         }
 
     async def _hold(self) -> None:
-        spec = {
-            "holderIdentity": "ks-controller-manager-0",
-            "leaseDurationSeconds": 4,
-            "renewTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-        }
-        body: Manifest = {"metadata": {"name": NAME}, "spec": spec}
+        lock = lock_object(
+            self._lock,
+            holderIdentity="ks-controller-manager-0",
+            leaseDurationSeconds=4,
+            renewTime=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        )
         try:
-            await self._client.patch(LEASES, {"spec": spec}, namespace=NAMESPACE, name=NAME)
+            await self._client.patch(self._lock, lock, namespace=NAMESPACE, name=NAME)
         except NotFound:
-            body |= {"apiVersion": LEASES.group_version, "kind": "Lease"}
-            await self._client.create(LEASES, body, namespace=NAMESPACE)
+            await self._client.create(self._lock, lock, namespace=NAMESPACE)
 
     async def _see_to(self, name: str) -> None:
         template = await self._find(WORKSPACE_TEMPLATES, name)
@@ -317,12 +317,12 @@ def _person(name: str) -> Manifest:
 
 
 @asynccontextmanager
-async def managing(kubeconfig: Path, *names: str) -> AsyncIterator[Manager]:
-    manager = Manager(kubeconfig)
+async def managing(kubeconfig: Path, *names: str, lock: GVR) -> AsyncIterator[Manager]:
+    manager = Manager(kubeconfig, lock)
     manager.names.update(names)
     working = asyncio.create_task(manager.run())
     try:
-        await until(lambda: manager.rounds or working.done(), "the lease")
+        await until(lambda: manager.rounds or working.done(), "the lock")
         yield manager
     finally:
         working.cancel()

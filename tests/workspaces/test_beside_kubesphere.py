@@ -9,8 +9,9 @@ from uuid import uuid4
 import pytest
 
 from console.kube.gvr import (
+    CONFIG_MAPS,
+    ENDPOINTS,
     GVR,
-    LEASES,
     NAMESPACES,
     RESOURCE_QUOTAS,
     ROLE_BASES,
@@ -23,8 +24,11 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.projections.namespace import PREPARING_ANNOTATION, WORKSPACE_LABEL
+from rbac.projection import LABELS
 from tests.rbac.objects import Manifest, rule, user
-from tests.workspaces.cast import (
+from tests.workspaces.conftest import Tenancy
+from tests.workspaces.manager import Manager, managing
+from tests.workspaces.users import (
     OF_PROJECTS,
     apply,
     base,
@@ -37,11 +41,9 @@ from tests.workspaces.cast import (
     template,
     until,
 )
-from tests.workspaces.conftest import Tenancy
-from tests.workspaces.manager import Manager, managing
-from workspaces.controllers import kubesphere_lease
-from workspaces.controllers.kubesphere_lease import NAMESPACE
-from workspaces.names import MANAGED, SHARE
+from workspaces.controllers import kubesphere_locks
+from workspaces.controllers.kubesphere_locks import LOCKS, NAMESPACE
+from workspaces.names import SHARE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -50,23 +52,23 @@ READS = [rule("get list watch", "pods services", "core")]
 
 @pytest.fixture(autouse=True)
 def _looks_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kubesphere_lease, "CHECK_INTERVAL", 0.0)
+    monkeypatch.setattr(kubesphere_locks, "CHECK_INTERVAL", 0.0)
 
 
 @pytest.fixture(autouse=True)
 def _leaves_nothing(tenancy: Tenancy) -> Iterator[None]:
-    """Delete leases and RoleBases. Otherwise controllers that start later on this control plane
-    would wait until the lease expires.
+    """Delete locks and RoleBases. Otherwise controllers that start later on this control plane
+    would wait until the locks expire.
     """
     yield
-    for gvr, namespace in ((LEASES, NAMESPACE), (ROLE_BASES, "")):
+    for gvr, namespace in (*((lock, NAMESPACE) for lock in LOCKS), (ROLE_BASES, "")):
         for item in listed(tenancy, gvr, namespace):
             delete(tenancy, gvr, item["metadata"]["name"], namespace)
 
 
 def is_ours(tenancy: Tenancy, gvr: GVR, name: str, project: str = "") -> bool:
     found = read(tenancy, gvr, name, project)
-    return bool(found) and MANAGED.items() <= (found["metadata"].get("labels") or {}).items()
+    return bool(found) and LABELS.items() <= (found["metadata"].get("labels") or {}).items()
 
 
 def project(name: str, workspace: str) -> Manifest:
@@ -102,7 +104,10 @@ async def nobody_writes(tenancy: Tenancy, manager: Manager, workspace: str) -> N
 
 
 async def test_tasks_of_kubesphere_are_taken_over_only_after_it_stopped(tenancy: Tenancy) -> None:
-    """The RoleBases contain one viewer role of each kind. All other roles come from the console."""
+    """The RoleBases contain one viewer role of each kind. All other roles come from the console.
+
+    KubeSphere runs twice, with the locks of two versions.
+    """
     once = uuid4().hex[:6]
     old, gone, new, berth, wharf = (
         f"{name}-{once}" for name in ("old", "gone", "new", "berth", "wharf")
@@ -114,7 +119,7 @@ async def test_tasks_of_kubesphere_are_taken_over_only_after_it_stopped(tenancy:
         base("viewer", "Role", "viewer", READS, **OF_PROJECTS),
         base("workspace-viewer", "WorkspaceRole", "viewer", READS),
     )
-    async with managing(tenancy.cluster.kubeconfig, old, gone) as manager:
+    async with managing(tenancy.cluster.kubeconfig, old, gone, lock=CONFIG_MAPS) as manager:
         apply(tenancy, template(old, "ann"), template(gone, "ann"))
         for name in (old, gone):
             await until(partial(read, tenancy, WORKSPACE_ROLES, f"{name}-viewer"), "they make it")
@@ -148,7 +153,7 @@ async def test_tasks_of_kubesphere_are_taken_over_only_after_it_stopped(tenancy:
         delete(tenancy, WORKSPACES, gone)
         await manager.some_rounds()
         assert read(tenancy, WORKSPACES, gone) is not None
-    # The lease has no holder any more.
+    # The lock expires.
     await until(lambda: is_ours(tenancy, WORKSPACE_ROLES, f"{old}-admin"), "its roles")
     await until(lambda: is_ours(tenancy, ROLES, "admin", berth), "its project's roles")
     await until(
@@ -170,7 +175,7 @@ async def test_tasks_of_kubesphere_are_taken_over_only_after_it_stopped(tenancy:
     await until(partial(is_ready, tenancy, wharf), "all of it")
     # KubeSphere starts again: it takes over the objects, and neither controller writes against the
     # other.
-    async with managing(tenancy.cluster.kubeconfig, old, new) as manager:
+    async with managing(tenancy.cluster.kubeconfig, old, new, lock=ENDPOINTS) as manager:
         await until(lambda: not is_ours(tenancy, WORKSPACES, new), "they have it")
         await nobody_writes(tenancy, manager, new)
         assert not is_ours(tenancy, WORKSPACE_ROLES, f"{new}-viewer")

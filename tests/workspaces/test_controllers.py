@@ -35,9 +35,9 @@ from console.kube.projections import DECODERS
 from console.kube.projections.namespace import SYSTEM_NAMESPACES
 from console.kube.runtime import Runtime
 from rbac.apply import apply_state
-from tests.depth import SEED, number
 from tests.rbac.fakes import Manifest
 from tests.rbac.objects import binding, global_role, rule, workspace_binding, workspace_role
+from tests.support.depth import SEED, number
 from tests.workspaces.fakes import (
     TenantRuntime,
     meaning,
@@ -171,6 +171,19 @@ async def test_a_namespace_moves_in_and_out_by_its_label() -> None:
     runtime = await settle(runtime)
     assert runtime.console.of(NAMESPACES)["old"]["metadata"]["ownerReferences"] == []
     assert f"old/{ADMIN}" not in runtime.console.of(ROLE_BINDINGS)
+
+
+async def test_an_owner_of_another_group_is_not_taken_for_the_workspace() -> None:
+    runtime = await settle(acme())
+    other = {"apiVersion": "other.example.org/v1", "kind": "Workspace", "name": "acme"}
+    meta: Manifest = {"name": "old", "uid": "uid-of-old"}
+    meta["labels"] = {"kubesphere.io/workspace": "acme"}
+    meta["ownerReferences"] = [{**other, "uid": "uid-of-acme"}]
+    runtime.console.put(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
+    runtime = await settle(runtime)
+    owners = runtime.console.of(NAMESPACES)["old"]["metadata"]["ownerReferences"]
+    groups = [owner["apiVersion"].partition("/")[0] for owner in owners]
+    assert groups == ["other.example.org", "tenant.kubesphere.io"]
 
 
 async def test_a_namespace_moves_from_one_workspace_to_another() -> None:
@@ -503,13 +516,13 @@ def _act(runtime: TenantRuntime, what: str) -> None:
 
 
 async def _lived(
-    world: list[str], crash_after: int | None, chance: Random | None = None
+    world: list[str], crash_after: int | None, rng: Random | None = None
 ) -> tuple[TenantRuntime, int]:
     """Run a scenario and return the final runtime and the number of writes in the last step."""
     runtime = acme(quotas=[workspace_quota("acme", pods="9", requests_cpu="2")])
     isolated = template("acme", "alice", networkIsolation=True)
     runtime.console.put(WORKSPACE_TEMPLATES, isolated)
-    runtime.chance = chance
+    runtime.rng = rng
     for what in world:
         runtime = await settle(runtime)
         _act(runtime, what)

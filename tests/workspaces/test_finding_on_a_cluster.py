@@ -1,18 +1,19 @@
-"""Finding users to invite by a part of the name or email address, limited to visible users."""
+"""Finding users to invite by a part of the name or email address."""
 
 import re
 from functools import partial
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from console.kube.gvr import USERS, WORKSPACE_ROLE_BINDINGS, WORKSPACE_ROLES, Key
 from console.kube.identity import Identity
 from console.ui.navigation.projects import may_see_workspace
 from rbac.process_clusters import get_authorizer
 from tests.rbac.objects import IAM, native_binding, native_role, rule, user, workspace_binding
-from tests.workspaces.cast import Person, apply, bound_to, template, until
 from tests.workspaces.conftest import Tenancy
+from tests.workspaces.users import Person, apply, bound_to, template, until
 from workspaces.rights import MEMBERS, workspace_rights
 from workspaces.services import user_search
 
@@ -64,8 +65,9 @@ def text_of(answer: Any) -> str:
 
 
 async def test_users_are_found_by_part_of_name_or_email_if_visible(
-    tenancy: Tenancy, monkeypatch: pytest.MonkeyPatch
+    tenancy: Tenancy, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
+    settings.INVITE_SEARCH = "visible"
     await ready(tenancy)
     fox, fay = Person(tenancy, "fox"), Person(tenancy, "fay")
     # Members and disabled users can't be invited.
@@ -82,6 +84,15 @@ async def test_users_are_found_by_part_of_name_or_email_if_visible(
     assert "enter the full username below" in text
     # Without the permission, the page doesn't mention email addresses.
     assert "email address" not in text and "email address" in text_of(await fox.get(INVITE))
+    # By default, all users are found by name, still without email addresses.
+    settings.INVITE_SEARCH = "all"
+    assert await found(fay, "f") == ["fin", "fog", "fred-1", "fred-2"]
+    assert await found(fay, "mail") == []
+    text = text_of(await fay.get(f"{INVITE}?q=fo"))
+    assert "fog" in text and "mail.example" not in text
+    assert "Members of this workspace and disabled users" in text_of(
+        await fay.get(f"{INVITE}?q=fossil")
+    )
     # The number of results is limited.
     monkeypatch.setattr(user_search, "MOST", 2)
     assert await found(fox, "f") == ["fin", "fog"]
@@ -103,3 +114,20 @@ async def test_a_selected_user_fills_the_form_and_an_exact_name_works(tenancy: T
     assert answer.status_code == 200 and "<img src=x" not in text_of(answer)
     # Users without permission to invite can't search.
     assert (await Person(tenancy, "fin").get(f"{INVITE}?q=f")).status_code == 403
+
+
+async def test_users_are_suggested_only_to_users_who_may_invite(
+    tenancy: Tenancy, settings: Settings
+) -> None:
+    settings.INVITE_SEARCH = "visible"
+    await ready(tenancy)
+    url = "/workspaces/finders/users"
+    fox, fay = Person(tenancy, "fox"), Person(tenancy, "fay")
+    form = text_of(await fox.get(INVITE))
+    assert f'hx-get="{url}"' in form and '<datalist id="found-users">' in form
+    text = text_of(await fox.get(f"{url}?user=fog"))
+    assert '<option value="fog">fog@mail.example</option>' in text
+    assert "fred" in text_of(await fox.get(f"{url}?manager=fred"))
+    assert "fred" not in text_of(await fay.get(f"{url}?manager=fred"))
+    assert "<option" not in text_of(await fox.get(url))
+    assert (await Person(tenancy, "fin").get(f"{url}?user=f")).status_code == 403

@@ -14,7 +14,7 @@ from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.rbac.objects import TENANT, native_binding, native_role, rule
 from tests.views.conftest import Utf8Client
 from tests.workspaces.fakes import TenantRuntime
-from tests.workspaces.test_services import objects
+from tests.workspaces.service_objects import objects
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
 
@@ -108,10 +108,10 @@ async def version_in(path: str) -> str:
 
 
 async def records() -> tuple[str, ...]:
-    found = AuditRecord.objects.select_related("outcome").order_by("id")
+    found = AuditRecord.objects.order_by("id")
     return tuple(
         [
-            f"{one.as_user} {one.verb} {one.resource} {one.namespace}/{one.name} {one.outcome.code}"
+            f"{one.as_user} {one.verb} {one.resource} {one.namespace}/{one.name} {one.code}"
             async for one in found
         ]
     )

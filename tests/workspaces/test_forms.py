@@ -8,9 +8,8 @@ from django.http import QueryDict
 from django.template.loader import render_to_string
 
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.staticruntime import StaticRuntime
+from tests.support.staticruntime import StaticRuntime
 from workspaces.pages.forms import (
-    DeleteWorkspaceForm,
     LimitsForm,
     MemberForm,
     NewProjectForm,
@@ -87,12 +86,6 @@ def test_requests_above_limits_are_refused() -> None:
     assert not LimitsForm(NOTHING, sent(**{**data, "default.cpu": "x"})).is_valid()
 
 
-def test_deleting_a_workspace_requires_typing_its_name() -> None:
-    assert DeleteWorkspaceForm("shop", sent(typed="shop")).is_valid()
-    for typed in ("", "Shop", "shops"):
-        assert list(DeleteWorkspaceForm("shop", sent(typed=typed)).errors) == ["typed"]
-
-
 def test_only_offered_roles_are_accepted() -> None:
     roles = {"role": [("", "none"), ("viewer", "viewer")]}
     assert MemberForm(sent(user="zoe", role=""), choices=roles).is_valid()
@@ -109,3 +102,48 @@ def test_the_form_shows_conflicting_changes_of_another_user() -> None:
     assert "Current value: Theirs" in html and "Current value: —" in html
     assert "Current value: zoe" not in html
     assert 'value="Mine"' in html and 'id="workspace-alias_helptext"' in html
+
+
+def test_quota_fields_show_their_unit_and_what_is_left_of_the_workspace_quota() -> None:
+    left = {"requests.cpu": Decimal(14), "requests.memory": Decimal(2**31), "pods": Decimal(0)}
+    total = {name: amount + 26 for name, amount in left.items()}
+    form = NewProjectForm({}, left=left, total={**total, "requests.memory": Decimal(2**32)})
+    assert {name: form.fields[name].help_text for name in (*left, "services")} == {
+        "requests.cpu": "requests.cpu · In cores, for example 2 or 500m. "
+        "14 of 40 cores left in the workspace.",
+        "requests.memory": "requests.memory · In bytes, for example 4Gi. "
+        "2Gi of 4Gi left in the workspace.",
+        "pods": "pods · A whole number. 0 of 26 left in the workspace.",
+        "services": "services · A whole number.",
+    }
+
+
+def test_a_size_sets_the_amounts_of_a_project() -> None:
+    form = NewProjectForm({}, sent(name="shop", size="small", pods="5"))
+    assert form.is_valid()
+    assert form.amounts == {
+        "requests.cpu": Decimal(2),
+        "requests.memory": Decimal(2**32),
+        "requests.storage": Decimal(20 * 2**30),
+    }
+    assert NewProjectForm({}, sent(name="shop", size="shared", pods="5")).is_valid()
+    form = NewProjectForm({}, sent(name="shop", size="shared", pods="5"))
+    assert form.is_valid() and form.amounts == {}
+    assert list(NewProjectForm({}, sent(name="shop", size="huge")).errors) == ["size"]
+
+
+def test_amounts_above_the_remaining_quota_are_errors_at_their_fields() -> None:
+    quota = {"left": {"requests.cpu": Decimal(1)}, "total": {"requests.cpu": Decimal(4)}}
+    form = NewProjectForm({}, sent(name="shop", size="custom", **{"requests.cpu": "3"}), **quota)
+    assert form.errors == {
+        "requests.cpu": [
+            "The workspace has 1 left. Enter 1 or less, or ask a workspace administrator for more."
+        ]
+    }
+    [change] = [one.change for one in form.groups[0].grants if one.change]
+    assert (change.width, change.added_width, change.level) == (75.0, 25.0, "error")
+    html = render_to_string(form.form_template, {"form": form})
+    assert 'aria-invalid="true"' in html and 'class="load"' in html
+    form = NewProjectForm({}, sent(name="shop", size="small"), **quota)
+    assert "CPU request: The workspace has 1 left." in str(form.errors["size"])
+    assert QuotaForm({}, sent(**{"requests.cpu": "1"}), **quota).is_valid()

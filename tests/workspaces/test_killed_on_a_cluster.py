@@ -53,7 +53,6 @@ from console.kube.runtime import Runtime
 from rbac.controllers import FACTORIES as PROJECTION
 from tests.accounts.crashing import WRITES
 from tests.controlplane.waiting import eventually
-from tests.depth import DEEP, choice
 from tests.rbac.objects import (
     binding,
     global_role,
@@ -62,13 +61,14 @@ from tests.rbac.objects import (
     workspace_binding,
     workspace_role,
 )
-from tests.workspaces.cast import apply, change, delete, listed, read, template
+from tests.support.depth import DEEP, choice
 from tests.workspaces.conftest import Installed
+from tests.workspaces.users import apply, change, delete, listed, read, template
 from workspaces.controllers import FACTORIES
 
 ACCOUNTS = (UserReconciler, UserFinalizer, GroupReconciler, GroupBindingReconciler)
 #: Seconds. An uninterrupted process stops when it is idle. Requeues later than this count as idle.
-SOON = 20.0
+TIMEOUT = 20.0
 LIFE_SECONDS = 60.0
 #: Maximum number of processes per step. More of them indicate controllers that write against each
 #: other.
@@ -194,7 +194,7 @@ class Looks:
         self.unfinished.add(request)
         try:
             result = await self._inner.reconcile(request)
-            if result.requeue_after is None or result.requeue_after > SOON:
+            if result.requeue_after is None or result.requeue_after > TIMEOUT:
                 self.unfinished.discard(request)
             return result
         finally:

@@ -38,10 +38,10 @@ from rbac.process_clusters import get_authorizer
 from rbac.rules import AccessQuestion, normalize_question
 from tests.accounts.conftest import PASSWORD
 from tests.contract.client import Client, Credentials, Transport, tls_context
-from tests.depth import DEEP, number, some
 from tests.rbac.objects import user
-from tests.workspaces.cast import Person, apply, is_gone, pod, read, template, until
+from tests.support.depth import DEEP, number, some
 from tests.workspaces.conftest import Tenancy
+from tests.workspaces.users import Person, apply, is_gone, pod, read, template, until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
 
@@ -148,7 +148,7 @@ async def _make_world(tenancy: Tenancy) -> None:
         (manager, "kub", BESIDE),
         (rival, "rival", RIVAL),
     ):
-        answer = await owner.post(f"/workspaces/{workspace}/projects/new", name=name)
+        answer = await owner.post(f"/workspaces/{workspace}/projects/-/new", name=name)
         assert answer.status_code == 302, answer.content.decode()
     for who, role in ((VIEWER, "viewer"), (OPERATOR, "regular"), (DEPARTED, "regular")):
         answer = await manager.post("/workspaces/kub/members/invite", user=who, role=f"kub-{role}")

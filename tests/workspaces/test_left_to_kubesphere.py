@@ -19,13 +19,14 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.runtime import Runtime
+from rbac.projection import LABELS
 from tests.rbac.fakes import Manifest
 from tests.workspaces.fakes import TenantRuntime, new_project, settle, template, workspace_quota
 from workspaces.controllers import FACTORIES, REPORT_AGAIN, TenancyReconciler
-from workspaces.controllers.kubesphere_lease import CHECK_INTERVAL, NAME, NAMESPACE
+from workspaces.controllers.kubesphere_locks import CHECK_INTERVAL, NAME, NAMESPACE
 from workspaces.controllers.quota_shares import QuotaShareSync
 from workspaces.manifests import project_member
-from workspaces.names import ISOLATION, MANAGED
+from workspaces.names import ISOLATION
 
 PROJECTS = ("one", "two", "three")
 
@@ -190,7 +191,7 @@ async def test_a_workspace_of_another_client_does_not_become_managed() -> None:
     await reconciler(runtime, "workspacetemplate").reconcile(Request("", "acme"))
     taken_up = runtime.console.of(WORKSPACES)["acme"]
     assert taken_up["spec"]["manager"] == "alice"
-    assert not MANAGED.items() <= taken_up["metadata"]["labels"].items()
+    assert not LABELS.items() <= taken_up["metadata"]["labels"].items()
 
 
 async def test_a_workspace_without_template_is_finalized_after_kubesphere_stopped() -> None:

@@ -34,7 +34,8 @@ from tests.rbac.objects import (
     rule,
     user,
 )
-from tests.workspaces.cast import (
+from tests.workspaces.conftest import Tenancy
+from tests.workspaces.users import (
     Person,
     apply,
     bound_to,
@@ -44,7 +45,6 @@ from tests.workspaces.cast import (
     template,
     until,
 )
-from tests.workspaces.conftest import Tenancy
 from workspaces.rights import may_see_quota
 
 pytestmark = [pytest.mark.usefixtures("site"), pytest.mark.django_db(transaction=True)]
@@ -97,7 +97,7 @@ async def test_the_workspaces_manager_role_of_kubesphere_3_3_manages_all_workspa
 ) -> None:
     wim = await ready(tenancy, "wim")
     assert "owen" in text_of(await wim.get("/workspaces/works/members"))
-    answer = await wim.post("/workspaces/new", name="wims", manager="owen")
+    answer = await wim.post("/workspaces/-/new", name="wims", manager="owen")
     assert answer.status_code == 302, answer.content
     await until(lambda: read(tenancy, WORKSPACES, "wims"), "the workspace")
     # Members, departments and projects of any workspace.
@@ -107,7 +107,7 @@ async def test_the_workspaces_manager_role_of_kubesphere_3_3_manages_all_workspa
     answer = await wim.post("/workspaces/works/departments?new", title="Sales", parent="")
     assert answer.status_code == 302
     await until(lambda: listed(tenancy, GROUPS, workspace="works"), "the department")
-    assert (await wim.post("/workspaces/works/projects/new", name="wim-shop")).status_code == 302
+    assert (await wim.post("/workspaces/works/projects/-/new", name="wim-shop")).status_code == 302
     await until(lambda: read(tenancy, NAMESPACES, "wim-shop"), "the project")
     # The same with kubectl, except for objects that grant permissions.
     assert (
@@ -137,8 +137,8 @@ async def test_permissions_for_members_apply_to_every_workspace(tenancy: Tenancy
     answer = await ines.post("/workspaces/works/departments?new", title="Guests", parent="")
     assert answer.status_code == 302
     # Actions that she may not perform.
-    assert (await ines.post("/workspaces/new", name="iness", manager="ines")).status_code == 403
-    assert (await ines.post("/workspaces/works/projects/new", name="ines-x")).status_code == 403
+    assert (await ines.post("/workspaces/-/new", name="iness", manager="ines")).status_code == 403
+    assert (await ines.post("/workspaces/works/projects/-/new", name="ines-x")).status_code == 403
     access = get_authorizer().access_for(Identity("ines"), clusters.host)
     assert not may_see_quota(access, "works")
 

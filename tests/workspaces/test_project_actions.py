@@ -9,12 +9,12 @@ from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, NAMESPACES, U
 from console.kube.identity import Identity
 from console.ui.core.clusters import clusters
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.informers import preloaded
 from tests.rbac.objects import TENANT, Manifest, native_binding, native_role, rule, user
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.responses import text_of
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess
 from tests.views.conftest import ClientAs, _site
-from tests.views.test_lists import text_of
 from tests.workspaces.fakes import TYPES
 from workspaces.pages.project_actions import AssignWorkspace, EditQuota
 

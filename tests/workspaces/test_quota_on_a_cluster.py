@@ -1,18 +1,25 @@
 """Projects compete for the quota of their workspace, on a real control plane."""
 
 import asyncio
+import base64
+import json
 import random
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 import yaml
+from aiohttp import web
+from django.test import AsyncClient
+from pytest_django import Settings
 
 from console.kube.errors import ApiError, Forbidden
 from console.kube.gvr import (
@@ -25,10 +32,14 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.identity import Identity
+from console.kube.quantity import Amounts, parse_amounts
 from rbac.process_clusters import get_authorizer
-from tests.depth import fewer
+from tests.controlplane.pki import Authority
 from tests.rbac.objects import user
-from tests.workspaces.cast import (
+from tests.support.depth import fewer
+from tests.support.ports import LOOPBACK, free_port
+from tests.workspaces.conftest import Tenancy
+from tests.workspaces.users import (
     WAIT,
     Person,
     apply,
@@ -40,16 +51,16 @@ from tests.workspaces.cast import (
     template,
     until,
 )
-from tests.workspaces.conftest import Tenancy
 from workspaces.controllers.quota_events import QuotaEventRecorder
 from workspaces.names import SHARE
-from workspaces.quantities import Amounts, parse_amounts
+from workspaces.quota_webhook import MAX_WAIT, webhook_manifest
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
 
 #: Attempts after the quota is used up: more than any delayed event could admit unnoticed.
 AFTERWARDS = 10
 Sums = dict[str, Amounts]
+WEBHOOKS = GVR("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations")
 
 
 class Recorder:
@@ -143,7 +154,7 @@ async def test_competing_projects_never_use_more_than_the_quota(tenancy: Tenancy
     await tenancy.runtime.wait_synced(PODS, timeout=20)
     recorder, tenants = Recorder(tenancy, projects), Tenants(tenancy, "rae")
     for name in projects:
-        answer = await rae.post(f"/workspaces/{workspace}/projects/new", name=name)
+        answer = await rae.post(f"/workspaces/{workspace}/projects/-/new", name=name)
         assert answer.status_code == 302, answer.content.decode()
     for name in projects:
         await until(partial(rae.may, "create", name), f"rights in {name}")
@@ -213,6 +224,15 @@ class Fair:
         meta = {**manifest["metadata"], "namespace": project}
         await asyncio.to_thread(apply, self.tenancy, {**manifest, "metadata": meta})
 
+    async def kubectl(self, project: str, manifest: str, *options: str) -> str:
+        """Create an object as the owner, and return the output."""
+        done = await asyncio.to_thread(
+            Person(self.tenancy, self.owner).kubectl,
+            *("create", "-n", project, "-f", "-", *options),
+            stdin=manifest,
+        )
+        return done.stdout + done.stderr
+
     def pods(self, project: str) -> int:
         return len(listed(self.tenancy, PODS, project))
 
@@ -233,7 +253,7 @@ async def fair(tenancy: Tenancy) -> AsyncIterator[Fair]:
     recorder = Recorder(tenancy, projects)
     made = Fair(tenancy, projects, recorder, owner)
     for name in projects:
-        answer = await fay.post(f"/workspaces/{workspace}/projects/new", name=name)
+        answer = await fay.post(f"/workspaces/{workspace}/projects/-/new", name=name)
         assert answer.status_code == 302, answer.content.decode()
     quarter = Decimal("2.475")
     for name in projects:
@@ -284,6 +304,62 @@ async def test_a_refused_pod_of_a_user_can_be_created_later(fair: Fair) -> None:
             await asyncio.sleep(0.05)
 
 
+@pytest.fixture
+async def asked(
+    fair: Fair, settings: Settings, tmp_path: Path
+) -> AsyncIterator[list[dict[str, Any]]]:
+    """The requests that kube-apiserver reports to the installed webhook."""
+    authority, found = Authority(tmp_path), list[dict[str, Any]]()
+    pair = authority.server("webhook", hosts=["localhost"], addresses=[LOOPBACK])
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pair.certificate, pair.key)
+
+    async def answer(request: web.Request) -> web.Response:
+        body = await request.read()
+        found.append(json.loads(body)["request"])
+        response = await AsyncClient().post(request.path, body, content_type="application/json")
+        headers = {"Content-Type": "application/json"}
+        return web.Response(status=response.status_code, body=response.content, headers=headers)
+
+    application, port = web.Application(), free_port()
+    application.router.add_post("/{tail:.*}", answer)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    await web.TCPSite(runner, LOOPBACK, port, ssl_context=context).start()
+    settings.BASE_URL = f"https://{LOOPBACK}:{port}"
+    installed = webhook_manifest(base64.b64encode(authority.certificate.read_bytes()).decode())
+    await asyncio.to_thread(apply, fair.tenancy, installed)
+    try:
+        async with asyncio.timeout(WAIT):
+            while not found:
+                await fair.kubectl(fair.projects[0], pod("try", "10m"), "--dry-run=server")
+        yield found
+    finally:
+        name = installed["metadata"]["name"]
+        await asyncio.to_thread(delete, fair.tenancy, WEBHOOKS, name)
+        await runner.cleanup()
+
+
+async def test_without_the_webhook_kubectl_is_refused_beyond_the_share(fair: Fair) -> None:
+    refused = await fair.kubectl(fair.projects[2], pod("large", "6"))
+    assert "exceeded quota: quarterdeck-workspace" in refused
+
+
+async def test_the_webhook_admits_requests_of_kubectl_up_to_the_whole_quota(
+    fair: Fair, asked: list[dict[str, Any]]
+) -> None:
+    project, other = fair.projects[2:]
+    assert "created" in await fair.kubectl(project, pod("large", "6"))
+    # Concurrent requests, as of a chart with several bare pods.
+    several = [fair.kubectl(other, pod(f"part-{number}", "1200m")) for number in range(3)]
+    assert all("created" in text for text in await asyncio.gather(*several))
+    before = time.monotonic()
+    assert "exceeded quota" in await fair.kubectl(project, pod("too-large", "1"))
+    assert time.monotonic() - before < MAX_WAIT
+    assert [fair.pods(name) for name in (project, other)] == [1, 3]
+    assert {one["operation"] for one in asked} == {"CREATE"}
+
+
 async def test_a_waiting_workload_gets_released_quota(fair: Fair) -> None:
     first, second = fair.projects[:2]
     await fair.make(first, workload("Deployment", "large", "6"))
@@ -305,12 +381,12 @@ async def test_workloads_within_the_quota_run_in_any_order(fair: Fair, seed: int
     """Workloads of several kinds are created and deleted in all projects. In the end, those that
     fit run.
     """
-    chance = random.Random(seed)  # noqa: S311  nothing is to be kept secret
+    rng = random.Random(seed)  # noqa: S311  nothing is to be kept secret
     kept: dict[str, Decimal] = {}
     for at in range(12):
-        project = chance.choice(fair.projects)
-        kind = chance.choice(["Deployment", "StatefulSet", "ReplicaSet"])
-        cpu = Decimal(chance.choice(["0.3", "1", "2.6", "4"]))
+        project = rng.choice(fair.projects)
+        kind = rng.choice(["Deployment", "StatefulSet", "ReplicaSet"])
+        cpu = Decimal(rng.choice(["0.3", "1", "2.6", "4"]))
         name = f"{kind.lower()}-{at}"
         fits = sum(kept.values(), Decimal(0)) + cpu <= Decimal("9.9")
         await fair.make(project, workload(kind, name, str(cpu)))

@@ -18,7 +18,6 @@ from console.kube.identity import Identity
 from console.ui.core.clusters import clusters
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from rbac.rules import parse_rules
-from tests.informers import preloaded
 from tests.rbac.objects import (
     IAM,
     Manifest,
@@ -29,7 +28,8 @@ from tests.rbac.objects import (
     workspace_binding,
     workspace_role,
 )
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import bob
 from workspaces.rights import DEPARTMENTS, MEMBERS, WorkspaceRights, may_see_quota
 

@@ -10,9 +10,9 @@ from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, ROLE_BASES
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import Runtime
-from tests.informers import bring, preloaded
 from tests.rbac.objects import rule
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring, preloaded
+from tests.support.staticruntime import StaticRuntime
 from workspaces.role_bases import DEFAULT_RULES, RoleBases
 
 READ = rule("get", "pods", "core")

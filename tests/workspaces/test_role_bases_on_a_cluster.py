@@ -13,8 +13,8 @@ from console.kube.gvr import (
     WORKSPACE_ROLES,
 )
 from tests.rbac.objects import rule, user
-from tests.workspaces.cast import OF_PROJECTS, apply, base, delete, is_gone, read, template, until
 from tests.workspaces.conftest import Tenancy
+from tests.workspaces.users import OF_PROJECTS, apply, base, delete, is_gone, read, template, until
 from workspaces.builtin_roles import PROJECT_RULES, WORKSPACE_RULES
 
 READS = [rule("get list watch", "pods services", "core")]

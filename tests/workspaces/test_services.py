@@ -2,6 +2,7 @@
 writing.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from decimal import Decimal
@@ -9,18 +10,16 @@ from typing import Any, cast
 
 import pytest
 from django.test import AsyncRequestFactory
+from pytest_django import Settings
 
 from console.audit.trail import AuditAction, AuditEntry
 from console.kube.errors import Conflict
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
-    GLOBAL_ROLE_BINDINGS,
-    GLOBAL_ROLES,
     GROUP_BINDINGS,
     GROUPS,
     GVR,
-    NAMESPACES,
     RESOURCE_QUOTAS,
     ROLE_BINDINGS,
     USERS,
@@ -32,32 +31,29 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.identity import Identity
+from console.kube.projections.namespace import SYSTEM_WORKSPACE
+from console.kube.quantity import Amounts
 from console.ui.core.actions import ActionContext
 from console.ui.core.clusters import clusters
 from console.ui.core.permissions import Denied, Protected, Refused
 from console.ui.core.registry import kinds
 from console.ui.core.requests import ConsoleRequest
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.informers import take_away
+from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import (
-    IAM,
     TENANT,
     Manifest,
-    binding,
-    global_role,
     native_binding,
     native_role,
-    project,
     rule,
-    user,
     workspace,
     workspace_binding,
     workspace_role,
 )
-from tests.workspaces.fakes import TenantRuntime, template, workspace_quota
-from workspaces.names import SYSTEM_WORKSPACE
+from tests.support.informers import bring, take_away
+from tests.workspaces.fakes import TenantRuntime, template
+from tests.workspaces.service_objects import QUOTA, department, membership, objects
 from workspaces.pages.deleting import DeleteWorkspace
-from workspaces.quantities import Amounts
 from workspaces.services import (
     departments,
     members,
@@ -68,8 +64,7 @@ from workspaces.services import (
     user_search,
 )
 from workspaces.services.actor import Actor, ConcurrentChange
-
-READ, QUOTA = "get list watch", "quota.kubesphere.io"
+from workspaces.services.projects import READY_WITHIN
 
 
 @asynccontextmanager
@@ -81,77 +76,6 @@ async def unrecorded(action: AuditAction) -> AsyncIterator[AuditEntry]:
 def no_audit_trail(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write no audit records."""
     monkeypatch.setattr("console.views.perform.record", unrecorded)
-
-
-def department(name: str, parent: str = "") -> Manifest:
-    labels = {"kubesphere.io/workspace": "acme"}
-    if parent:
-        labels["iam.kubesphere.io/group-parent"] = parent
-    meta = {"name": name, "uid": f"uid-{name}", "resourceVersion": "1", "labels": labels}
-    return {"metadata": meta}
-
-
-def membership(name: str, group: str) -> Manifest:
-    labels = {"kubesphere.io/workspace": "acme"}
-    meta = {"name": f"{group}-{name}", "uid": "u", "resourceVersion": "1", "labels": labels}
-    return {"metadata": meta, "groupRef": {"kind": "Group", "name": group}, "users": [name]}
-
-
-def objects() -> dict[GVR, list[Manifest]]:
-    """Return the objects of the test cluster.
-
-    In `acme`: `boss` is the manager, `ivo` a keeper, `ann` and members of department `heads`
-    (`zoe`) are administrators, `max` is a viewer. `cleo` is no member, `dan` is disabled, `pia`
-    manages departments of all workspaces, and department `crew` has a permission outside the
-    workspace.
-    """
-    keeper = (
-        rule("*", "workspacemembers groups", IAM),
-        rule("create", "namespaces"),
-        rule("update", "workspaces", TENANT),
-        rule(READ, "*", "*"),
-    )
-    bound = {"ivo": "keeper", "ann": "admin", "zoe": "viewer", "max": "viewer", "boss": "admin"}
-    inside = {"name": "shop", "namespace": "shop", "uid": "u-shop", "resourceVersion": "1"}
-    home = workspace("acme")
-    home["spec"] = {"manager": "boss"}
-    return {
-        USERS: [
-            *map(user, (*bound, "cleo", "pia", "ned")),
-            user("dan", state="Disabled"),
-        ],
-        WORKSPACES: [home, workspace("dark")],
-        WORKSPACE_TEMPLATES: [template("acme", "boss")],
-        WORKSPACE_QUOTAS: [workspace_quota("acme", pods="10")],
-        WORKSPACE_ROLES: [
-            workspace_role("acme-admin", "acme", rule("*", "*", "*")),
-            workspace_role("acme-keeper", "acme", *keeper),
-            workspace_role("acme-viewer", "acme", rule(READ, "*", "*")),
-            workspace_role("dark-viewer", "dark", rule("list", "workspacemembers", IAM)),
-        ],
-        WORKSPACE_ROLE_BINDINGS: [
-            *(
-                workspace_binding(who, "acme", f"acme-{of}", f"User {who}")
-                for who, of in bound.items()
-            ),
-            workspace_binding("heads", "acme", "acme-admin", "Group heads"),
-            workspace_binding("dark", "dark", "dark-viewer", "User ivo", "User cleo"),
-        ],
-        GROUPS: [department("heads"), department("crew"), department("cubs", "crew")],
-        GROUP_BINDINGS: [membership("zoe", "heads")],
-        NAMESPACES: [project("shop", "acme")],
-        RESOURCE_QUOTAS: [{"metadata": inside, "spec": {"hard": {"pods": "5"}}}],
-        GLOBAL_ROLES: [global_role("keeper", rule("*", "groups", IAM))],
-        GLOBAL_ROLE_BINDINGS: [binding("pia", ("User", "pia"), role="keeper")],
-        CLUSTER_ROLES: [
-            native_role("reads-nodes", rule("get", "nodes")),
-            native_role("makes", rule("create", "workspacetemplates", TENANT)),
-        ],
-        CLUSTER_ROLE_BINDINGS: [
-            native_binding("crew", "reads-nodes", "Group crew"),
-            native_binding("pia", "makes", "User pia"),
-        ],
-    }
 
 
 @pytest.fixture(autouse=True)
@@ -353,12 +277,16 @@ async def test_offered_roles_are_grantable() -> None:
     assert members.grantable(acting("ivo")) == ["acme-keeper", "acme-viewer"]
 
 
-async def test_users_are_found_only_in_visible_workspaces(runtime: TenantRuntime) -> None:
+async def test_users_are_found_only_in_visible_workspaces(
+    runtime: TenantRuntime, settings: Settings
+) -> None:
     """Ivo may list the members of `dark`, but not get the workspace."""
+    settings.INVITE_SEARCH = "visible"
     access = acting("ivo").access
 
     def found() -> list[str]:
-        return [one.name for one in user_search.find_users(access, "acme", "cleo").people]
+        found = user_search.find_users(access, "ivo", "acme", "cleo")
+        return [one.name for one in found.people]
 
     assert found() == []
     runtime.console.put(CLUSTER_ROLES, native_role("sees", rule("get", "workspaces", TENANT)))
@@ -366,6 +294,33 @@ async def test_users_are_found_only_in_visible_workspaces(runtime: TenantRuntime
     assert found() == ["cleo"]
     runtime.console.put(WORKSPACE_ROLES, workspace_role("dark-viewer", "dark"))
     assert found() == []
+
+
+async def test_all_users_are_found_by_name_and_without_addresses_by_default(
+    runtime: TenantRuntime,
+) -> None:
+    access = acting("ivo").access
+    assert not access.can("list", USERS)
+    for part in ("cle", "CLEO"):
+        found = user_search.find_users(access, "ivo", "acme", part)
+        assert found.people == [user_search.FoundUser("cleo", "")] and found.of_all
+    for part in ("max", "cleo@", "example", ""):
+        assert user_search.find_users(access, "ivo", "acme", part).people == [], part
+
+
+async def test_searches_are_limited_per_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    access, clock = acting("ivo").access, MovableClock()
+    monkeypatch.setattr(user_search, "time", clock)
+
+    def refused(account: str = "busy") -> bool:
+        return user_search.find_users(access, account, "acme", "cleo").refused
+
+    assert not any(refused() for _ in range(int(user_search.BURST)))
+    assert refused() and user_search.find_users(access, "busy", "acme", "cleo").people == []
+    assert not refused("another")
+    assert not user_search.find_users(access, "busy", "acme", "").refused
+    clock.move(seconds=1)
+    assert not refused() and refused()
 
 
 def anew(item: Manifest) -> None:
@@ -530,3 +485,25 @@ async def test_the_system_workspace_cannot_be_deleted() -> None:
     key = Key("", SYSTEM_WORKSPACE)
     with pytest.raises(Refused):
         await DeleteWorkspace().check(acting("boss").access, WORKSPACE_TEMPLATES, key)
+
+
+async def test_a_workspace_is_created_when_pages_can_show_it(runtime: TenantRuntime) -> None:
+    """A controller creates the Workspace from the template."""
+    runtime._user_client = lambda _identity: cast(Any, runtime.console)
+    made = asyncio.create_task(
+        settings.create(acting("pia", "fresh"), manager="cleo", alias="", description="")
+    )
+    while "fresh" not in runtime.console.of(WORKSPACE_TEMPLATES):
+        await asyncio.sleep(0)
+    assert not made.done()
+    bring(runtime.informer(WORKSPACES), workspace("fresh"))
+    async with asyncio.timeout(READY_WITHIN / 2):
+        await made
+
+
+async def test_creating_a_workspace_does_not_wait_forever_for_the_controllers(
+    runtime: TenantRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime._user_client = lambda _identity: cast(Any, runtime.console)
+    monkeypatch.setattr(settings, "READY_WITHIN", 0.01)
+    await settings.create(acting("pia", "fresh"), manager="cleo", alias="", description="")

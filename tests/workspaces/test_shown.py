@@ -1,27 +1,30 @@
 """Workspace pages show each part of a project only to users with permission to read it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
     GVR,
+    JOBS,
     LIMIT_RANGES,
     NAMESPACES,
     RESOURCE_QUOTAS,
     ROLE_BINDINGS,
     USERS,
     WORKSPACE_QUOTAS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
     WORKSPACES,
     Key,
 )
 from console.kube.identity import Identity
 from console.ui.core.clusters import clusters
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
-from tests.informers import preloaded
 from tests.rbac.objects import (
     Manifest,
     native_binding,
@@ -30,12 +33,15 @@ from tests.rbac.objects import (
     rule,
     user,
     workspace,
+    workspace_binding,
+    workspace_role,
 )
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.staticruntime import StaticRuntime
 from tests.workspaces.fakes import TYPES, workspace_quota
 from workspaces.names import SHARE
 from workspaces.pages import overview, projects
-from workspaces.pages.base import VisibleWorkspace
+from workspaces.pages.base import VisibleWorkspace, WorkspacePage
 
 HOME = (
     rule("get", "workspaces", "tenant.kubesphere.io"),
@@ -56,7 +62,7 @@ def limits(namespace: str) -> Manifest:
     return {"metadata": meta, "spec": {"limits": [item]}}
 
 
-def seen_with(*rules: Manifest) -> VisibleWorkspace:
+def seen_with(*rules: Manifest, more: Mapping[GVR, list[Any]] | None = None) -> VisibleWorkspace:
     objects: dict[GVR, list[Any]] = {
         USERS: [user("nina"), user("mia")],
         CLUSTER_ROLES: [native_role("of-nina", *HOME, *rules)],
@@ -67,8 +73,10 @@ def seen_with(*rules: Manifest) -> VisibleWorkspace:
         RESOURCE_QUOTAS: [quota(of, name) for name in ("shop", "till") for of in (name, SHARE)],
         LIMIT_RANGES: [limits("shop")],
         ROLE_BINDINGS: [native_binding("mia", "viewer", "User mia", namespace="shop", kind="Role")],
+        **(more or {}),
     }
-    runtime = StaticRuntime({gvr: preloaded(gvr, objects.get(gvr, [])) for gvr in TYPES})
+    types = dict.fromkeys((*TYPES, *objects))
+    runtime = StaticRuntime({gvr: preloaded(gvr, objects.get(gvr, [])) for gvr in types})
     set_host_cluster(runtime)
     access = clusters.host.access_for(Identity("nina"))
     entry = runtime.informer(WORKSPACES).store.get(Key("", "acme"))
@@ -114,3 +122,74 @@ def test_share_usage_requires_permission_to_read_quotas() -> None:
         [line] = overview._lines(seen_with(SHOP, *given))
         assert line.name == "shop"
         assert bool(line.fullest) is shown
+
+
+def test_project_list_counts_failing_objects_of_every_kind_that_the_viewer_may_list() -> None:
+    failed = {"conditions": [{"type": "Failed", "status": "True"}]}
+    meta = {"name": "import", "namespace": "shop", "uid": "u", "resourceVersion": "1"}
+    more = {JOBS: [{"metadata": meta, "spec": {}, "status": failed}]}
+    for given, count in (((), 0), ((rule("list", "jobs", "batch"),), 1)):
+        [line] = overview._lines(seen_with(SHOP, *given, more=more))
+        assert (line.name, line.failing) == ("shop", count)
+
+
+def managed_workspace(*rules: Manifest) -> dict[GVR, list[Any]]:
+    """Return a workspace with a manager, another administrator, and a member with `rules`."""
+    meta = workspace("acme")
+    return {
+        WORKSPACES: [{**meta, "spec": {"manager": "boss"}}],
+        WORKSPACE_ROLES: [
+            workspace_role("acme-admin", "acme", rule("*", "*", "*")),
+            workspace_role("acme-regular", "acme", *rules),
+        ],
+        WORKSPACE_ROLE_BINDINGS: [
+            workspace_binding("boss", "acme", "acme-admin", "User boss"),
+            workspace_binding("mia", "acme", "acme-admin", "User mia"),
+            workspace_binding("nina", "acme", "acme-regular", "User nina"),
+        ],
+    }
+
+
+LIST_MEMBERS = rule("list", "workspacemembers", "iam.kubesphere.io")
+
+
+@pytest.mark.parametrize(
+    ("rules", "names"), [((), "boss."), ((LIST_MEMBERS,), "boss, mia.")], ids=["regular", "lister"]
+)
+def test_members_who_see_no_project_read_whom_to_ask(
+    rules: tuple[Manifest, ...], names: str
+) -> None:
+    values = overview._projects(seen_with(more=managed_workspace(*rules)))
+    text = render_to_string("workspaces/_projects.html", dict(values))
+    assert f"ask an administrator of this workspace: {names}" in text
+    assert "No projects yet" not in text
+
+
+@pytest.mark.parametrize("by_role", [True, False])
+def test_a_workspace_without_projects_says_so_to_users_who_see_every_project(
+    by_role: bool,
+) -> None:
+    given = rule("get", "namespaces")
+    more = {**managed_workspace(*([given] if by_role else [])), NAMESPACES: []}
+    values = overview._projects(seen_with(*([] if by_role else [given]), more=more))
+    text = render_to_string("workspaces/_projects.html", dict(values))
+    assert "No projects yet" in text and "boss" not in text
+
+
+@pytest.mark.parametrize(
+    "member", [True, False], ids=["with a role in the workspace", "without a role"]
+)
+def test_what_is_left_of_the_workspace_quota_requires_a_role_or_quota_permission(
+    member: bool,
+) -> None:
+    more = {
+        **managed_workspace(LIST_MEMBERS),
+        CLUSTER_ROLES: [native_role("of-nina", HOME[0])],
+    }
+    if not member:
+        more[WORKSPACE_ROLE_BINDINGS] = []
+    seen = seen_with(more=more)
+    opened: Any = WorkspacePage(seen.access, seen.workspace, None)  # type: ignore[arg-type]
+    found = projects._quota_amounts(opened)
+    # Each of the two projects has an own quota of five pods.
+    assert found == ({"left": {"pods": 0}, "total": {"pods": 10}} if member else {})

@@ -7,8 +7,8 @@ from uuid import uuid4
 from console.kube import controller
 from rbac.authenticated_reads import signed_in_factories
 from tests.rbac.objects import user
-from tests.workspaces.cast import Person, apply, until
 from tests.workspaces.conftest import Tenancy
+from tests.workspaces.users import Person, apply, until
 
 
 @contextmanager

@@ -20,9 +20,10 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from rbac.process_clusters import get_authorizer
-from tests.depth import number
 from tests.rbac.objects import user
-from tests.workspaces.cast import (
+from tests.support.depth import number
+from tests.workspaces.conftest import Tenancy
+from tests.workspaces.users import (
     Person,
     apply,
     bound_to,
@@ -32,7 +33,6 @@ from tests.workspaces.cast import (
     template,
     until,
 )
-from tests.workspaces.conftest import Tenancy
 
 #: Projects created while their workspace is deleted.
 MADE = number(12, 24)
@@ -78,7 +78,7 @@ async def test_concurrent_changes_of_members(tenancy: Tenancy) -> None:
 
     # Removing a member keeps the other subjects of the binding.
     shop = f"{home}-shop"
-    answer = await ann.post(f"/workspaces/{home}/projects/new", name=shop)
+    answer = await ann.post(f"/workspaces/{home}/projects/-/new", name=shop)
     assert answer.status_code == 302, answer.content.decode()
     shared = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
@@ -155,7 +155,7 @@ async def test_a_workspace_is_deleted_while_projects_are_created_in_it(tenancy: 
     names = [f"doomed-{at}" for at in range(MADE)]
 
     async def make(name: str) -> int:
-        answer = await dave.post("/workspaces/doomed/projects/new", name=name)
+        answer = await dave.post("/workspaces/doomed/projects/-/new", name=name)
         return int(answer.status_code)
 
     making = [asyncio.create_task(make(name)) for name in names[:6]]

@@ -11,6 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from console.kube.controller import Factory, NotSynced, Request, Result
+from console.kube.group_kind import without_group
 from console.kube.gvr import (
     EVENTS,
     GVR,
@@ -31,7 +32,7 @@ from console.kube.runtime import Runtime
 from rbac.apply import run_concurrently
 from workspaces.builtin_roles import PROJECT_RULES, WORKSPACE_RULES
 from workspaces.controllers.cached_objects import WorkspaceCache
-from workspaces.controllers.kubesphere_lease import CHECK_INTERVAL
+from workspaces.controllers.kubesphere_locks import CHECK_INTERVAL
 from workspaces.controllers.projects import ProjectSync
 from workspaces.controllers.quota_shares import QuotaShareSync
 from workspaces.controllers.refused_pods import WORKLOADS, RefusedRequests
@@ -195,7 +196,7 @@ _SYNCS: tuple[tuple[str, GVR, SyncCallback], ...] = (
 #: Resource types that report refused requests.
 _REFUSALS: tuple[tuple[str, GVR], ...] = (
     ("refusal", EVENTS),
-    *((f"refused-{kind.lower()}", gvr) for kind, gvr in WORKLOADS.items()),
+    *((f"refused-{without_group(kind).lower()}", gvr) for kind, gvr in WORKLOADS.items()),
 )
 
 

@@ -29,8 +29,10 @@ from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from rbac.apply import apply_state
 from rbac.event_recorder import Recorder
-from workspaces.controllers.kubesphere_lease import KubeSphereDetector
-from workspaces.names import MANAGED, OLD_FINALIZERS
+from rbac.projection import LABELS
+from rbac.workspace_projector import workspaces_of
+from workspaces.controllers.kubesphere_locks import KubeSphereDetector
+from workspaces.names import OLD_FINALIZERS
 from workspaces.role_bases import RoleBases
 
 log = logging.getLogger(__name__)
@@ -73,7 +75,7 @@ class WorkspaceCache:
         informers = {gvr: runtime.informer(gvr) for gvr in _READ}
         self._informers = tuple(informers.values())
         self._stores = {gvr: informer.store for gvr, informer in informers.items()}
-        self._projects = Index(self._stores[NAMESPACES], _workspaces_of)
+        self._projects = Index(self._stores[NAMESPACES], workspaces_of)
         self._belongings = {
             gvr: Index(self._stores[gvr], _label_of) for gvr in WORKSPACE_OBJECT_TYPES
         }
@@ -130,8 +132,8 @@ class WorkspaceCache:
         is not changed. Raise `ApiError`.
         """
         found = self.find(gvr, name, namespace)
-        labels = found.projection.labels if found is not None else MANAGED
-        if not MANAGED.items() <= labels.items():
+        labels = found.projection.labels if found is not None else LABELS
+        if not LABELS.items() <= labels.items():
             return
         place, rules = (gvr, Key(namespace, name)), wanted["rules"]
         if self._refused.get(place) == rules:
@@ -169,19 +171,6 @@ class WorkspaceCache:
         kept = [one for one in finalizers if one not in OLD_FINALIZERS]
         if kept != finalizers:
             await self.patch(gvr, entry, {"finalizers": kept})
-
-
-def belongs_to(project: Namespace, workspace: Workspace) -> bool:
-    """Return True if the project's label and its owner both name the workspace."""
-    return (
-        project.workspace == workspace.name
-        and project.owner == f"Workspace/{workspace.name}"
-        and project.owner_uid == workspace.uid
-    )
-
-
-def _workspaces_of(entry: Entry[Namespace]) -> tuple[str, ...]:
-    return (entry.projection.workspace,) if entry.projection.workspace else ()
 
 
 def _label_of(entry: Entry[Any]) -> tuple[str, ...]:

@@ -20,22 +20,24 @@ from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections.namespace import (
     PREPARING_ANNOTATION,
     SYSTEM_NAMESPACES,
+    SYSTEM_WORKSPACE,
     WORKSPACE_LABEL,
     Namespace,
 )
 from console.kube.projections.tenancy import Workspace
 from console.kube.store import Entry
 from rbac.event_recorder import NORMAL
+from rbac.workspace_projector import belongs_to
 from workspaces.builtin_roles import ADMIN, project_roles
-from workspaces.controllers.cached_objects import WorkspaceCache, belongs_to
-from workspaces.controllers.kubesphere_lease import CHECK_INTERVAL
+from workspaces.controllers.cached_objects import WorkspaceCache
+from workspaces.controllers.kubesphere_locks import CHECK_INTERVAL
 from workspaces.controllers.quota_shares import QuotaShareSync
 from workspaces.manifests import isolation, limit_range, project_member
 from workspaces.names import (
     ISOLATION,
     NAMESPACE_LABEL,
     SHARE,
-    SYSTEM_WORKSPACE,
+    is_workspace,
     owner_of,
 )
 
@@ -92,7 +94,8 @@ class ProjectSync:
             and (workspace := self._world.workspace(project.workspace)) is not None
         ):
             return await self._join(entry, workspace, dealt=workspace.name == dealt)
-        elif _is_of_another(project):
+        elif project.owning_workspace not in ("", project.workspace):
+            # The label no longer names the owner.
             await self._leave(entry)
         return Result()
 
@@ -217,7 +220,7 @@ class ProjectSync:
         it.
         """
         name = entry.key.name
-        if entry.projection.owner.startswith("Workspace/"):
+        if entry.projection.owning_workspace:
             await self._world.patch(
                 NAMESPACES, entry, {"ownerReferences": _owners_but_workspaces(entry)}
             )
@@ -230,13 +233,6 @@ def _is_new(project: Namespace, workspace: Workspace) -> bool:
     return project.preparing or not belongs_to(project, workspace)
 
 
-def _is_of_another(project: Namespace) -> bool:
-    """Return True if the project is owned by a workspace that its label no longer names."""
-    return project.owner.startswith("Workspace/") and (
-        project.owner != f"Workspace/{project.workspace}"
-    )
-
-
 def _owners_but_workspaces(entry: Entry[Any]) -> list[Manifest]:
     owners: list[Manifest] = entry.original()["metadata"].get("ownerReferences") or []
-    return [owner for owner in owners if owner.get("kind") != "Workspace"]
+    return [owner for owner in owners if not is_workspace(owner)]

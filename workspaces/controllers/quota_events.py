@@ -40,15 +40,20 @@ class QuotaEventRecorder:
     def record(self, path: str, error: Forbidden) -> None:
         """Record an error response of kube-apiserver. Does not block. Thread-safe."""
         words, project = quota_error_part(error.message), _PROJECT.search(path)
-        if not words or project is None:
-            return
+        if words and project is not None:
+            self.record_need(project[1], words)
+
+    def record_need(self, project: str, words: str) -> None:
+        """Record that a project needs the amounts in `words` (see `quota_error_part`), unless an
+        event of the project was recorded a moment ago. Does not block. Thread-safe.
+        """
         now = self._runtime.clock.monotonic()
-        if now - self._last.get(project[1], -_PAUSE) < _PAUSE:
+        if now - self._last.get(project, -_PAUSE) < _PAUSE:
             return
         if len(self._last) >= _MOST:
             self._last.clear()
-        self._last[project[1]] = now
-        self._runtime.spawn(self._write(project[1], words))
+        self._last[project] = now
+        self._runtime.spawn(self._write(project, words))
 
     async def _write(self, project: str, words: str) -> None:
         try:

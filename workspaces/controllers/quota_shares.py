@@ -3,7 +3,6 @@ status.
 """
 
 import asyncio
-from typing import Any
 from weakref import WeakValueDictionary
 
 from console.kube.apply import Manifest
@@ -11,11 +10,12 @@ from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import NAMESPACES, RESOURCE_QUOTAS, WORKSPACE_QUOTAS
 from console.kube.projections.namespace import Namespace
 from console.kube.projections.tenancy import Workspace
-from console.kube.store import Entry, is_older
+from console.kube.quantity import Amounts, lowest, parse_amounts
+from console.kube.store import is_older
+from rbac.projection import LABELS
 from workspaces.controllers.cached_objects import WorkspaceCache
 from workspaces.controllers.refused_pods import RefusedRequests
-from workspaces.names import MANAGED, SHARE, owner_of
-from workspaces.quantities import Amounts, lowest, parse_amounts
+from workspaces.names import SHARE, owner_of
 from workspaces.quota_allocation import ZERO, QuotaShare, RefusedNeed, allocate, quantity_text
 
 
@@ -195,12 +195,10 @@ class QuotaShareSync:
             ],
         }
         if (entry.original().get("status") or {}) != status:
-            await self._patch_status(entry, status)
-
-    async def _patch_status(self, entry: Entry[Any], status: Manifest) -> None:
-        body = {"metadata": {"resourceVersion": entry.resource_version}, "status": status}
-        name = entry.key.name
-        await self._world.client.patch(WORKSPACE_QUOTAS, body, name=name, subresource="status")
+            body = {"metadata": {"resourceVersion": entry.resource_version}, "status": status}
+            await self._world.client.patch(
+                WORKSPACE_QUOTAS, body, name=entry.key.name, subresource="status"
+            )
 
 
 def workspace_hard(world: WorkspaceCache, workspace: str) -> Amounts:
@@ -227,7 +225,7 @@ def share_manifest(workspace: Workspace, project: str, amounts: Amounts) -> Mani
         "metadata": {
             "name": SHARE,
             "namespace": project,
-            "labels": MANAGED,
+            "labels": LABELS,
             "ownerReferences": [owner_of(workspace.name, workspace.uid)],
         },
         "spec": {"hard": _texts(amounts)},

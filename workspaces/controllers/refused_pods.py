@@ -28,9 +28,9 @@ from console.kube.indexes import Index
 from console.kube.informer import Informer
 from console.kube.projections.apps import ReplicaSet
 from console.kube.projections.event import Event
+from console.kube.quantity import Amounts
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
-from workspaces.quantities import Amounts
 from workspaces.quota_allocation import RefusedNeed
 from workspaces.refused_requests import (
     MIN_VALIDITY,
@@ -46,10 +46,10 @@ Manifest = Mapping[str, Any]
 
 WORKLOADS: Mapping[str, GVR] = MappingProxyType(
     {
-        "ReplicaSet": REPLICA_SETS,
-        "StatefulSet": STATEFUL_SETS,
-        "DaemonSet": DAEMON_SETS,
-        "Job": JOBS,
+        "ReplicaSet.apps": REPLICA_SETS,
+        "StatefulSet.apps": STATEFUL_SETS,
+        "DaemonSet.apps": DAEMON_SETS,
+        "Job.batch": JOBS,
     }
 )
 
@@ -125,7 +125,7 @@ class RefusedRequests:
                 # Events without a workload are about single user requests.
                 yield Refusal(f"Event/{entry.key.name}", requested, then, first, last)
         for entry in self._reporting[REPLICA_SETS].get(project):
-            if not self._lacks_pods("ReplicaSet", entry.key, entry.projection.uid):
+            if not self._lacks_pods("ReplicaSet.apps", entry.key, entry.projection.uid):
                 continue
             waiting.add((REPLICA_SETS, entry.key.name))
             for condition in _conditions(entry):
@@ -212,5 +212,10 @@ def _number(part: Manifest, name: str, default: int) -> int:
 
 
 _LACKS: Mapping[str, Callable[[Manifest, Manifest], bool]] = MappingProxyType(
-    {"ReplicaSet": _replicas, "StatefulSet": _replicas, "DaemonSet": _nodes, "Job": _job}
+    {
+        "ReplicaSet.apps": _replicas,
+        "StatefulSet.apps": _replicas,
+        "DaemonSet.apps": _nodes,
+        "Job.batch": _job,
+    }
 )

@@ -13,18 +13,18 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.identity import Identity, InvalidIdentity
+from console.kube.projections.namespace import SYSTEM_WORKSPACE
 from console.kube.projections.tenancy import Workspace
 from console.kube.store import Entry
 from rbac.event_recorder import NORMAL
+from rbac.projection import LABELS
 from workspaces.builtin_roles import workspace_roles
 from workspaces.controllers.cached_objects import WORKSPACE_OBJECT_TYPES, WorkspaceCache
-from workspaces.controllers.kubesphere_lease import CHECK_INTERVAL
+from workspaces.controllers.kubesphere_locks import CHECK_INTERVAL
 from workspaces.controllers.projects import ProjectSync
 from workspaces.manifests import manager_name, workspace_from_template, workspace_member
 from workspaces.names import (
     KEEP_FINALIZER,
-    MANAGED,
-    SYSTEM_WORKSPACE,
     TEMPLATE_FINALIZER,
 )
 
@@ -149,7 +149,7 @@ def _difference(entry: Entry[Workspace], wanted: Manifest) -> Manifest:
     for field in ("labels", "annotations"):
         have = found["metadata"].get(field) or {}
         want = wanted["metadata"][field]
-        lacks = {k: v for k, v in want.items() if have.get(k) != v and k not in MANAGED}
+        lacks = {k: v for k, v in want.items() if have.get(k) != v and k not in LABELS}
         if lacks:
             patch.setdefault("metadata", {})[field] = lacks
     have = found.get("spec") or {}

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 from django.http import Http404, HttpResponse, HttpResponseNotModified, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.users.directory import UsersNotCached
 from console.kube.errors import ApiError
@@ -27,19 +28,22 @@ from console.kube.host_runtime import get_runtime
 from console.kube.projections.tenancy import Workspace
 from console.kube.store import Entry
 from console.ui.core.access import Access
+from console.ui.core.clusters import clusters
 from console.ui.core.menu import menu
 from console.ui.core.permissions import Denied, Refused
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.statuses import form_status, wants_status
 from console.ui.core.text import escape_invisible
+from console.ui.diagnosis.attention import cached_types
 from console.ui.fragments.cached_fragments import render_fragment
 from console.ui.navigation.nav import update_counts
 from console.ui.navigation.page_routes import LivePage, etag_of_page
-from console.ui.navigation.projects import may_see_workspace
+from console.ui.navigation.projects import MANAGED, may_see_workspace
 from console.views import problems
+from console.views.back_link import Crumb
 from console.views.guard import access_of
 from workspaces.pages.forms import WorkspaceForm
-from workspaces.rights import WorkspaceRights, workspace_rights
+from workspaces.rights import MEMBERS, WorkspaceRights, workspace_rights
 from workspaces.services.actor import Actor, ConcurrentChange
 
 #: Function that returns the context of a workspace page. Called with the workspace and the URL
@@ -104,7 +108,8 @@ async def watch_types() -> None:
 def live_page(values: ContextCallback, *types: GVR, in_projects: Iterable[GVR] = ()) -> LivePage:
     """Return the live page settings of a page that shows the result of `values`. `types` lists its
     resource types in addition to the workspace, its roles and its projects, and `in_projects` the
-    types that the view loads itself for the workspace's projects.
+    types that the view loads itself for the workspace's projects. If there are any, the page also
+    depends on the cached types of custom resources.
     """
     WATCHED_TYPES.update(types)
     every = (*_EVERYWHERE, *_PLATFORM_ROLES, *types, *in_projects)
@@ -116,7 +121,10 @@ def live_page(values: ContextCallback, *types: GVR, in_projects: Iterable[GVR] =
         seen = VisibleWorkspace(access, _find(access, workspace))
         return _content(seen, values(seen, **arguments))
 
-    return LivePage(lambda _params, **_arguments: every, check, look)
+    def followed(_params: QueryDict, **_arguments: str) -> tuple[GVR, ...]:
+        return (*every, *cached_types(clusters.host)) if in_projects else every
+
+    return LivePage(followed, check, look)
 
 
 async def open_workspace(request: ConsoleRequest, name: str) -> WorkspacePage:
@@ -169,9 +177,25 @@ def _content(seen: VisibleWorkspace, values: Mapping[str, Any]) -> object:
     return {**values}, seen.workspace.alias, seen.workspace.deleted
 
 
-def page_head(opened: WorkspacePage, current: str) -> dict[str, Any]:
+def page_head(opened: WorkspacePage, current: str, *, inside: bool = False) -> dict[str, Any]:
+    """Return the context of the page frame. `inside` is True for a form that belongs to the page
+    `current`.
+    """
     found, title = opened.workspace, menu().by_name[current].label
+    match = opened.request.resolver_match
+    namespace = match.kwargs.get("namespace", "") if match is not None else ""
+    crumbs = [] if namespace else [Crumb(_("Workspaces"), reverse("workspace_list"))]
+    if namespace or inside or current != "workspace":
+        crumbs.append(Crumb(found.name, opened.url("workspace")))
+    if namespace or inside:
+        crumbs.append(Crumb(title, opened.url(current)))
+    if namespace:
+        title = MANAGED
+    if namespace and inside:
+        crumbs.append(Crumb(namespace, opened.url("workspace_project", namespace)))
+    crumbs[-1] = replace(crumbs[-1], up=True)
     return {
+        "crumbs": crumbs,
         "workspace": escape_invisible(found.name),
         "alias": escape_invisible(found.alias),
         "current": current,
@@ -212,8 +236,10 @@ async def form_page(
             form.show_conflict()
         else:
             version = opened.request.POST.get("version", "")
+    if opened.rights.is_allowed("create", MEMBERS):
+        form.suggest_users(opened.url("workspace_users"))
     context = {
-        **page_head(opened, current),
+        **page_head(opened, current, inside=True),
         "form": form,
         "title": title,
         "button": button,

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.http import QueryDict
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR, NAMESPACES, Key
+from console.kube.projections.namespace import SYSTEM_WORKSPACE
 from console.kube.store import Entry
 from console.ui.core.access import Access
 from console.ui.core.action_texts import Fact
@@ -18,8 +18,7 @@ from console.ui.core.kind import ResourceKind
 from console.ui.core.permissions import Refused
 from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
-from console.ui.forms.forms import ConsoleForm
-from workspaces.names import KEEP_FINALIZER, SYSTEM_WORKSPACE
+from workspaces.names import KEEP_FINALIZER
 from workspaces.pages.forms import DeleteWorkspaceForm
 from workspaces.quotas import projects_of
 
@@ -64,9 +63,6 @@ class DeleteWorkspace(Delete):
             if names
             else []
         )
-
-    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm:
-        return DeleteWorkspaceForm(subject.key.name, data)
 
     async def run(self, context: ActionContext) -> Outcome:
         if context.data.get("keep"):

@@ -19,6 +19,7 @@ from console.ui.core.text import escape_invisible
 from console.ui.forms.forms import posted
 from console.ui.navigation.nav import update_counts
 from console.ui.navigation.projects import may_see_workspace
+from console.views.back_link import Crumb
 from console.views.guard import access_of
 from console.views.page import page, success_redirect
 from workspaces.pages.base import complete, watch_types
@@ -100,6 +101,7 @@ async def new(request: ConsoleRequest) -> HttpResponse:
             text = _("Created workspace %(name)s.") % {"name": given["name"]}
             return success_redirect(request, text, reverse("workspace_list"))
     context = {
+        "crumbs": [Crumb(_("Workspaces"), reverse("workspace_list"), up=True)],
         "form": form,
         "title": _("Create workspace"),
         "button": _("Create workspace"),

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import Http404
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -12,9 +13,11 @@ from accounts.admin.views import user_url
 from accounts.users.directory import users
 from console.kube.gvr import GROUP_BINDINGS, GROUPS, USERS, Key
 from console.ui.core.menu import MenuEntry
+from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
 from console.ui.forms.forms import posted
-from workspaces.pages.base import VisibleWorkspace, WorkspacePage
+from console.views.page import page
+from workspaces.pages.base import VisibleWorkspace, WorkspacePage, open_workspace
 from workspaces.pages.forms import (
     DepartmentForm,
     MemberForm,
@@ -79,10 +82,24 @@ def invite(opened: WorkspacePage) -> FormPage:
     )
 
 
+@page("GET")
+async def suggest(request: ConsoleRequest, workspace: str) -> HttpResponse:
+    """Return users as options of the fields `user` and `manager`, like the search for invitations,
+    but including members. Requires permission to invite members.
+    """
+    opened = await open_workspace(request, workspace)
+    opened.rights.require("create", MEMBERS)
+    part = request.GET.get("user") or request.GET.get("manager") or ""
+    found = user_search.find_users(opened.access, request.account or "", "", part)
+    response = render(request, "workspaces/_user_options.html", {"people": found.people})
+    response["Cache-Control"] = "no-store"
+    return response
+
+
 def _found(opened: WorkspacePage, part: str) -> dict[str, Any]:
     """Return the context with the users who can be invited."""
     found, action = (
-        user_search.find_users(opened.access, opened.name, part),
+        user_search.find_users(opened.access, opened.request.account or "", opened.name, part),
         opened.url("workspace_invite"),
     )
     return {
@@ -99,6 +116,8 @@ def _found(opened: WorkspacePage, part: str) -> dict[str, Any]:
         ],
         "more": found.more,
         "by_address": found.by_address,
+        "of_all": found.of_all,
+        "refused": found.refused,
     }
 
 

@@ -1,6 +1,6 @@
 """Overview, project list and quota page of a workspace."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,21 +11,17 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import (
     GVR,
-    PODS,
     RESOURCE_QUOTAS,
     WORKSPACE_QUOTAS,
     WORKSPACE_TEMPLATES,
     WORKSPACES,
     Key,
 )
-from console.kube.host_runtime import get_runtime
 from console.kube.projections.namespace import Namespace
-from console.ui.core.access import Access
 from console.ui.core.clusters import HOST
 from console.ui.core.menu import OVERVIEW, MenuEntry
 from console.ui.core.page_data import current_page_data, load_page_data
-from console.ui.core.permissions import Denied, readable
-from console.ui.core.registry import kinds
+from console.ui.core.permissions import Denied
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
 from console.ui.core.words import translate
@@ -33,14 +29,16 @@ from console.ui.details.detail import object_head
 from console.ui.diagnosis.attention import (
     Attention,
     attention,
+    cached_types,
     checked_types,
     dependent_types,
     update_problem_indexes,
 )
-from console.ui.diagnosis.problems import problems_of
 from console.ui.forms.forms import posted
+from console.ui.navigation.nav import level_problems, update_counts
 from console.views.guard import access_of
 from console.views.page import page
+from workspaces.builtin_roles import ADMIN, workspace_role_name
 from workspaces.names import SHARE
 from workspaces.pages.base import (
     VisibleWorkspace,
@@ -63,11 +61,14 @@ from workspaces.rights import MEMBERS, PROJECTS, may_see_quota
 from workspaces.services import settings
 from workspaces.services.members import members
 
+#: Maximum number of administrators named to a viewer who sees no project.
+MOST_CONTACTS = 5
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectRow:
-    """A row in the list of projects. `failing` is the number of objects with problems that the
-    viewer may see.
+    """A row in the list of projects. `failing` is the number of failing objects that the viewer may
+    see.
     """
 
     name: str
@@ -122,38 +123,55 @@ async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
     try:
         opened = await open_workspace(request, workspace)
     except (Denied, Http404):
-        url = _template_url(access_of(request), workspace)
-        if not url:
+        # The template's page exists if the viewer may see the template.
+        head = object_head(access_of(request), WORKSPACE_TEMPLATES, Key("", workspace))
+        if head is None:
             raise
-        return HttpResponseRedirect(url)
-    await _bring_up(opened, checked_types(in_projects=True))
+        return HttpResponseRedirect(head.details_url)
+    await _bring_up(opened)
     return await render_live_page(
         opened, "workspace", "workspaces/_overview.html", _overview(opened)
     )
 
 
-def _template_url(access: Access, workspace: str) -> str:
-    """Return the URL of the template's page if the viewer may see it, else "". Used if the
-    Workspace does not exist or the viewer may not see it.
-    """
-    found = object_head(access, WORKSPACE_TEMPLATES, Key("", workspace))
-    return found.details_url if found is not None else ""
-
-
 def _projects(seen: VisibleWorkspace) -> Mapping[str, Any]:
     may_create = seen.rights.is_allowed("create", PROJECTS)
+    lines = _lines(seen)
     return {
-        "lines": _lines(seen),
+        "lines": lines,
         "new_url": seen.url("workspace_project_new") if may_create else "",
+        "contacts": [] if lines else _contacts(seen),
+        "sees_all": _sees_all_projects(seen),
     }
 
 
+def _sees_all_projects(seen: VisibleWorkspace) -> bool:
+    """Return True if the viewer may see every project of the workspace, including future ones."""
+    return seen.access.can("get", PROJECTS) or seen.rights.is_allowed("get", PROJECTS)
+
+
+def _contacts(seen: VisibleWorkspace) -> list[str]:
+    """Return the users who can add the viewer to a project: the workspace's manager and, if the
+    viewer may list members, the members with the administrator role.
+    """
+    manager = seen.workspace.manager
+    found = dict.fromkeys([manager] if manager else ())
+    if seen.rights.is_allowed("list", MEMBERS):
+        role = workspace_role_name(seen.name, ADMIN)
+        found |= dict.fromkeys(
+            member.name for member in members(seen.name, manager) if role in member.roles
+        )
+    return [escape_invisible(name) for name in list(found)[:MOST_CONTACTS]]
+
+
 @page(
-    "GET", follows=live_page(_projects, RESOURCE_QUOTAS, in_projects=(PODS,)), menu=PROJECTS_ENTRY
+    "GET",
+    follows=live_page(_projects, RESOURCE_QUOTAS, in_projects=checked_types(in_projects=True)),
+    menu=PROJECTS_ENTRY,
 )
 async def projects(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
-    await _bring_up(opened, (PODS,))
+    await _bring_up(opened)
     return await render_live_page(
         opened, "workspace_projects", "workspaces/_projects.html", _projects(opened)
     )
@@ -161,9 +179,9 @@ async def projects(request: ConsoleRequest, workspace: str) -> HttpResponse:
 
 def _lines(seen: VisibleWorkspace) -> list[ProjectRow]:
     """Return the rows, projects with problems first."""
-    failing = _failing(seen)
+    failing = level_problems(seen.access).failing
     lines = [
-        _line(seen, project, failing.get(project.name, 0))
+        _line(seen, project, failing["project", project.name])
         for project in projects_of(seen.name)
         if seen.access.can("get", PROJECTS, name=project.name)
     ]
@@ -192,22 +210,12 @@ def _share(opened: VisibleWorkspace, project: str) -> list[QuotaUsage]:
     return project_usage(project, SHARE) if may_read else []
 
 
-async def _bring_up(opened: VisibleWorkspace, types: Sequence[GVR]) -> None:
+async def _bring_up(opened: VisibleWorkspace) -> None:
     """Load the objects of the workspace's projects without blocking other requests."""
-    names = _names(opened)
+    names, types = _names(opened), _checked_types(opened)
     if names:
         await update_problem_indexes(await load_page_data(opened.access, types, namespaces=names))
-
-
-def _failing(opened: VisibleWorkspace) -> dict[str, int]:
-    kind = kinds.by_type(PODS)
-    if kind is None:
-        return {}
-    try:
-        allowed = readable(kind, opened.access)
-    except Denied:
-        return {}
-    return dict(problems_of(kind, get_runtime().informer(PODS)).failing(allowed))
+        await update_counts(opened.access.cluster)
 
 
 def _attention(opened: VisibleWorkspace) -> Attention | None:
@@ -216,11 +224,15 @@ def _attention(opened: VisibleWorkspace) -> Attention | None:
     """
     names = _names(opened)
     sight = (
-        current_page_data(opened.access, checked_types(in_projects=True), namespaces=names)
+        current_page_data(opened.access, _checked_types(opened), namespaces=names)
         if names
         else None
     )
     return attention(sight) if sight is not None and not sight.nothing_visible else None
+
+
+def _checked_types(opened: VisibleWorkspace) -> list[GVR]:
+    return [*checked_types(in_projects=True), *cached_types(opened.access.cluster)]
 
 
 def _names(opened: VisibleWorkspace) -> tuple[str, ...]:

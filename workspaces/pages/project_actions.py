@@ -33,8 +33,8 @@ from console.ui.forms.forms import ChoiceField, ConsoleForm, TextField
 
 
 class ProjectForm(ConsoleForm):
-    alias = TextField(label=gettext_lazy("Alias"), required=False)
-    description = TextField(label=gettext_lazy("Description"), required=False)
+    alias = TextField(label=gettext_lazy("Alias"), is_optional=True)
+    description = TextField(label=gettext_lazy("Description"), is_optional=True)
 
 
 class EditProject(Action):

@@ -1,6 +1,6 @@
 """Pages that create a project in a workspace and manage its quota, default limits and members."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,8 @@ from console.kube.gvr import (
 )
 from console.kube.host_runtime import get_runtime
 from console.kube.indexes import indexes_of
+from console.kube.quantity import Amounts
+from console.ui.core.access import Access
 from console.ui.core.clusters import HOST
 from console.ui.core.menu import MenuEntry
 from console.ui.core.permissions import Denied
@@ -26,6 +28,7 @@ from console.ui.core.text import escape_invisible
 from console.ui.details.detail import TabLink, object_head
 from console.ui.forms.forms import posted
 from console.ui.navigation.projects import MANAGED
+from console.ui.usage.quota_previews import QuotaLimits, limits_source
 from console.views.guard import access_of
 from console.views.page import page
 from workspaces.builtin_roles import PROJECT_RULES
@@ -33,8 +36,8 @@ from workspaces.names import SHARE
 from workspaces.pages.base import VisibleWorkspace, WorkspacePage
 from workspaces.pages.forms import LimitsForm, MemberForm, NewProjectForm, QuotaForm
 from workspaces.pages.views import FormPage, Live, form_view, live_view, open_project
-from workspaces.quotas import project_usage, quota_entry
-from workspaces.rights import PROJECTS
+from workspaces.quotas import project_usage, quota_entry, workspace_hard, workspace_usage
+from workspaces.rights import PROJECTS, may_see_quota
 from workspaces.services import project_members, projects
 from workspaces.services.limits import defaults_of, limits_entry, set_defaults
 
@@ -47,7 +50,7 @@ PROJECT_ENTRY = MenuEntry(
 
 @form_view("workspace_projects", "create", PROJECTS, menu=PROJECTS_ENTRY)
 def new(opened: WorkspacePage) -> FormPage:
-    form = NewProjectForm({}, posted(opened.request))
+    form = NewProjectForm({}, posted(opened.request), **_quota_amounts(opened))
     about = _(
         "This quota applies only to this project. A project without a quota shares the workspace "
         "quota."
@@ -67,6 +70,34 @@ def new(opened: WorkspacePage) -> FormPage:
         named_by="name",
         options={"about": about},
     )
+
+
+def _quota_amounts(opened: WorkspacePage, namespace: str = "") -> Mapping[str, Amounts]:
+    """Return the limits of the workspace quota (`total`) and the amounts that a project can still
+    use (`left`). Return {} if the viewer may not see the workspace quota.
+    """
+    if not may_see_quota(opened.access, opened.name):
+        return {}
+    left = projects.quota_left(opened.name, namespace)
+    return {"left": left, "total": workspace_hard(opened.name)}
+
+
+@limits_source
+def _shared_limits(access: Access, namespace: str) -> Iterator[QuotaLimits]:
+    """Yield the quota of the project's workspace if the viewer may see it. The project's share
+    follows this quota.
+    """
+    here = access.cluster.name == HOST
+    entry = get_runtime().informer(NAMESPACES).store.get(Key("", namespace)) if here else None
+    workspace = entry.projection.workspace if entry is not None else ""
+    if workspace and may_see_quota(access, workspace):
+        uses = workspace_usage(workspace)
+        yield QuotaLimits(
+            _("Quota of workspace %(name)s") % {"name": escape_invisible(workspace)},
+            {use.resource: use.hard for use in uses},
+            {use.resource: use.used for use in uses},
+            SHARE,
+        )
 
 
 def _project(opened: VisibleWorkspace, namespace: str) -> Mapping[str, Any]:
@@ -132,7 +163,9 @@ def quota(opened: WorkspacePage, namespace: str) -> FormPage:
     entry = quota_entry(namespace, namespace)
     hard = (entry.original().get("spec") or {}).get("hard") or {} if entry is not None else {}
     form = QuotaForm(
-        {resource: str(text) for resource, text in hard.items()}, posted(opened.request)
+        {resource: str(text) for resource, text in hard.items()},
+        posted(opened.request),
+        **_quota_amounts(opened, namespace),
     )
     return FormPage(
         form,

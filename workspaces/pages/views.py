@@ -105,7 +105,7 @@ def form_view(
             if live is not None and flag not in request.GET and request.method != "POST":
                 return await _render(opened, current, live, arguments)
             _require(opened, verb, gvr, arguments.get("namespace", ""))
-            return await _answer(opened, current, declare(opened, **arguments))
+            return await answer_form(opened, current, declare(opened, **arguments))
 
         return view
 
@@ -133,7 +133,7 @@ def _require(opened: WorkspacePage, verb: str, gvr: GVR, namespace: str) -> None
         raise Denied(verb, gvr, namespace)
 
 
-async def _answer(opened: WorkspacePage, current: str, declared: FormPage) -> HttpResponse:
+async def answer_form(opened: WorkspacePage, current: str, declared: FormPage) -> HttpResponse:
     """Save the form if it is valid, or render it."""
     request, form, name = opened.request, declared.form, declared.name
     back = declared.back or opened.url(current)

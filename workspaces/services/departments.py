@@ -11,12 +11,13 @@ from console.kube.gvr import GROUP_BINDINGS, GROUPS, WORKSPACE_ROLE_BINDINGS, Ke
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import ALIAS_ANNOTATION, CREATOR_ANNOTATION, Binding
-from console.kube.projections.tenancy import PARENT_LABEL, USER_LABEL, Group
+from console.kube.projections.tenancy import GROUP_LABEL, PARENT_LABEL, USER_LABEL, Group
 from console.kube.store import Entry
 from console.ui.core.permissions import Refused
+from rbac.levels import TYPES, Level, subject_manifest
 from rbac.names import department_name
 from rbac.process_clusters import excess_permissions
-from rbac.projection import IAM, RBAC
+from rbac.projection import IAM
 from workspaces.names import owner_of, workspace_metadata
 from workspaces.rights import DEPARTMENTS, bindings_of, objects_labelled, rules_of_role
 from workspaces.services.actor import Actor, ConcurrentChange, check_user_name
@@ -31,7 +32,6 @@ from workspaces.services.role_bindings import (
     version_of,
 )
 
-GROUP_LABEL = "iam.kubesphere.io/group-ref"
 #: Maximum nesting depth.
 DEEPEST = 10
 
@@ -182,19 +182,14 @@ async def set_role(actor: Actor, name: str, role: str, version: str) -> None:
             await remove_subject(actor, WORKSPACE_ROLE_BINDINGS, entry, GROUP, name)
     if own is not None or not role:
         return
-    body: Manifest = {
-        "apiVersion": WORKSPACE_ROLE_BINDINGS.group_version,
-        "kind": "WorkspaceRoleBinding",
-        "metadata": workspace_metadata(
-            department_name(actor.workspace, name),
-            *(actor.workspace, actor.get_workspace().uid),
-            **{GROUP_LABEL: name},
-        ),
-        "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": role},
-        "subjects": [{"apiGroup": RBAC, "kind": "Group", "name": name}],
-    }
+    meta = workspace_metadata(
+        department_name(actor.workspace, name),
+        *(actor.workspace, actor.get_workspace().uid),
+        **{GROUP_LABEL: name},
+    )
+    subjects = [subject_manifest("Group", name)]
     try:
-        await create_binding(actor, body)
+        await create_binding(actor, TYPES[Level.WORKSPACE].binding(meta, role, subjects))
     except Conflict:
         raise ConcurrentChange(conflict_text()) from None
 

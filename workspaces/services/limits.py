@@ -7,8 +7,8 @@ from console.kube.apply import Manifest
 from console.kube.gvr import LIMIT_RANGES, Key
 from console.kube.host_runtime import get_runtime
 from console.kube.indexes import indexes_of
+from console.kube.quantity import Amounts
 from console.kube.store import Entry
-from workspaces.quantities import Amounts
 from workspaces.quota_allocation import quantity_text
 from workspaces.services.actor import Actor
 

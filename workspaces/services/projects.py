@@ -16,10 +16,10 @@ from console.kube.projections.roles import (
     CREATOR_ANNOTATION,
     DESCRIPTION_ANNOTATION,
 )
+from console.kube.quantity import Amounts
 from console.ui.core.kind_names import amount_text
 from console.ui.core.permissions import Refused
 from workspaces.names import NAMESPACE_LABEL, owner_of
-from workspaces.quantities import Amounts
 from workspaces.quota_allocation import quantity_text
 from workspaces.quotas import own_quotas, quota_entry, workspace_hard
 from workspaces.rights import PROJECTS
@@ -104,18 +104,23 @@ async def set_quota(actor: Actor, project: str, hard: Amounts, version: str) -> 
 
 def check_quota_left(workspace: str, project: str, hard: Amounts) -> None:
     """Raise `Refused` if the sum of the projects' own quotas would exceed the workspace quota."""
-    limits = workspace_hard(workspace)
+    left = quota_left(workspace, project)
     for resource, amount in hard.items():
-        if resource not in limits:
-            continue
-        others = sum(
-            (own.get(resource, Decimal(0)) for own in own_quotas(workspace, but=project)),
-            Decimal(0),
-        )
-        left = max(Decimal(0), limits[resource] - others)
-        if amount > left:
+        if resource in left and amount > left[resource]:
             text = _("%(resource)s: only %(left)s is left in the workspace quota.")
-            raise Refused(text % {"left": amount_text(resource, left), "resource": resource})
+            shown = amount_text(resource, left[resource])
+            raise Refused(text % {"left": shown, "resource": resource})
+
+
+def quota_left(workspace: str, project: str = "") -> Amounts:
+    """Return the part of the workspace quota that other projects have not reserved with own quotas.
+    `project` may not exist yet.
+    """
+    others = [*own_quotas(workspace, but=project)]
+    return {
+        resource: max(Decimal(0), limit - sum(own.get(resource, Decimal(0)) for own in others))
+        for resource, limit in workspace_hard(workspace).items()
+    }
 
 
 def quota_manifest(project: str, hard: Amounts, before: Manifest | None = None) -> Manifest:

@@ -5,8 +5,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.kube.apply import Manifest
+from console.kube.cachewait import wait_until
 from console.kube.errors import Conflict
-from console.kube.gvr import WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, Key
+from console.kube.gvr import WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, WORKSPACES, Key
 from console.kube.host_runtime import get_runtime
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import (
@@ -14,16 +15,16 @@ from console.kube.projections.roles import (
     CREATOR_ANNOTATION,
     DESCRIPTION_ANNOTATION,
 )
+from console.kube.quantity import Amounts
 from console.kube.store import Entry
 from console.ui.core.permissions import Denied, Refused
 from workspaces.builtin_roles import ADMIN, workspace_role_name
-from workspaces.quantities import Amounts
 from workspaces.quota_allocation import quantity_text
 from workspaces.quotas import workspace_quota
 from workspaces.rights import WORKSPACE, rules_of_role
 from workspaces.services.actor import Actor, check_user_name, is_usable_user
 from workspaces.services.members import remove_roles
-from workspaces.services.projects import check_name
+from workspaces.services.projects import READY_WITHIN, check_name
 
 
 def template_of(workspace: str) -> Entry[Any] | None:
@@ -31,7 +32,11 @@ def template_of(workspace: str) -> Entry[Any] | None:
 
 
 async def create(actor: Actor, *, manager: str, alias: str, description: str) -> None:
-    """Create a workspace with the user's identity."""
+    """Create a workspace with the user's identity, and wait until pages can show it.
+
+    Pages show the Workspace, which a controller creates from the template. The wait ends after
+    `READY_WITHIN` seconds.
+    """
     if not actor.access.can("create", WORKSPACE_TEMPLATES):
         raise Denied("create", WORKSPACE_TEMPLATES)
     check_name(actor.workspace)
@@ -57,6 +62,8 @@ async def create(actor: Actor, *, manager: str, alias: str, description: str) ->
         await actor.as_user("create", WORKSPACE_TEMPLATES, Key("", actor.workspace), body)
     except Conflict:
         raise Refused(_("A workspace with this name already exists.")) from None
+    made, key = get_runtime().informer(WORKSPACES), Key("", actor.workspace)
+    await wait_until(made, lambda: made.store.get(key) is not None, READY_WITHIN)
 
 
 async def edit(

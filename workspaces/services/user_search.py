@@ -1,16 +1,22 @@
 """Search for users to invite, by a part of the username or email address.
 
-The search does not reveal the existence of users. A viewer who may not list users finds only
-users in workspaces whose members the viewer may list, and only by username. Other users can be
-invited by their full username.
+A viewer who may not list users finds users only by username, and sees no email addresses. With
+`INVITE_SEARCH=visible`, such a viewer finds only users in workspaces whose members the viewer may
+list, so that the search does not reveal the existence of users. Other users can be invited by their
+full username. Searches are limited per account.
 """
 
+import time
+from functools import lru_cache
 from typing import NamedTuple
+
+from django.conf import settings
 
 from accounts.users.directory import users
 from console.kube.gvr import USERS, WORKSPACES
 from console.kube.host_runtime import get_runtime
 from console.kube.projections import User
+from console.kube.tokenbucket import TokenBucket
 from console.ui.core.access import Access
 from console.ui.navigation.projects import may_see_workspace
 from rbac.authorizer import is_usable
@@ -18,6 +24,9 @@ from workspaces.rights import MEMBERS, bindings_of, workspace_rights
 
 #: Maximum number of results, and maximum length of the search text.
 MOST, LONGEST = 20, 100
+#: Searches of an account that may be sent in a burst, and per second on average. The search field
+#: sends at most four per second while the user types. Number of accounts whose searches are counted.
+BURST, PER_SECOND, _MAX_ACCOUNTS = 40, 1.0, 1000
 
 
 class FoundUser(NamedTuple):
@@ -28,24 +37,32 @@ class FoundUser(NamedTuple):
 
 
 class SearchResult(NamedTuple):
-    """Search results. `more` is True if there are further results. `by_address` is True if email
-    addresses were searched.
+    """Search results.
+
+    - `more`: there are further results.
+    - `by_address`: email addresses were searched.
+    - `of_all`: all users were searched.
+    - `refused`: the account sent too many searches, so no users were searched.
     """
 
     people: list[FoundUser]
     more: bool
     by_address: bool
+    of_all: bool
+    refused: bool = False
 
 
-def find_users(access: Access, workspace: str, part: str) -> SearchResult:
+def find_users(access: Access, account: str, workspace: str, part: str) -> SearchResult:
     """Return users who may sign in and are not members yet, sorted by name. An empty search returns
     no users. Raise `UsersNotCached`.
     """
     wanted, by_address = part.strip().casefold()[:LONGEST], access.can("list", USERS)
-    if not wanted:
-        return SearchResult([], False, by_address)
+    of_all = by_address or settings.INVITE_SEARCH == "all"
+    refused = bool(wanted) and not _bucket(account).take(time.monotonic())
+    if not wanted or refused:
+        return SearchResult([], False, by_address, of_all, refused)
     taken = _members(workspace)
-    names, found = None if by_address else _colleagues(access), []
+    names, found = None if of_all else _colleagues(access), []
     for entry in users().store.snapshot().entries.values():
         user: User = entry.projection
         email = user.email if by_address else ""
@@ -58,7 +75,12 @@ def find_users(access: Access, workspace: str, part: str) -> SearchResult:
         if wanted in user.name or wanted in email.casefold():
             found.append(FoundUser(user.name, email))
     found.sort()
-    return SearchResult(found[:MOST], len(found) > MOST, by_address)
+    return SearchResult(found[:MOST], len(found) > MOST, by_address, of_all)
+
+
+@lru_cache(_MAX_ACCOUNTS)
+def _bucket(_account: str) -> TokenBucket:
+    return TokenBucket(burst=BURST, per_second=PER_SECOND)
 
 
 def _colleagues(access: Access) -> frozenset[str]:

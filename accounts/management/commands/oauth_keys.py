@@ -5,7 +5,8 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from accounts.models import SigningKey
-from accounts.oauth import endpoint, keys
+from accounts.oauth import keys
+from accounts.time import now
 
 
 class Command(BaseCommand):
@@ -25,10 +26,9 @@ class Command(BaseCommand):
         remove.add_argument("kid")
 
     def handle(self, *args: Any, action: str, kid: str = "", **options: Any) -> None:
-        now = endpoint.clock.now()
         if action == "rotate":
             for purpose in keys.ALGORITHMS:
-                keys.rotate(purpose, now)
+                keys.rotate(purpose, now())
         if action == "remove" and not keys.remove(kid):
             raise CommandError(f"Key {kid} not found")
         for key in SigningKey.objects.order_by("purpose", "-created"):

@@ -77,7 +77,7 @@ class EditKeys(Action):
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         return owner_notes(subject.entry.projection.owner)
 
-    def extra_html(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
+    async def extra_html(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
         context = {"groups": groups_of(subject), "known": sees_all(subject)}
         return render_to_string("ui/_key_users.html", context)
 

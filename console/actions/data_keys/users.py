@@ -107,6 +107,6 @@ def _offer(subject: Subject, kind: ResourceKind, found: list[Entry[Any]]) -> Res
         label,
         [key.name for key in keys],
         [str(key) for key in keys],
-        bulk_url(restart.name, subject.cluster, kind.segment),
+        bulk_url(restart.name, subject.cluster, kind.segment, subject.key.namespace),
         list_url(subject.cluster, kind.segment, subject.key.namespace),
     )

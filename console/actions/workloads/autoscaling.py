@@ -23,20 +23,13 @@ from console.ui.core.manifests import mapping, mappings_at
 from console.ui.core.permissions import Refused
 from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
-from console.ui.details.relations.visible_type import VisibleType
+from console.ui.details.relations.autoscalers import autoscalers
 from console.ui.forms.forms import ConsoleForm, NumberField
 
 #: Kubernetes stores these numbers as int32.
 MOST = 2**31 - 1
 #: Resources whose utilization can be a target, as a percentage of the requests.
 RESOURCES = ("cpu", "memory")
-
-
-def autoscalers(subject: Subject) -> list[Entry[Any]]:
-    """Return the visible autoscalers of the object."""
-    target = f"{subject.kind.api_kind}/{subject.key.name}"
-    there = VisibleType(subject, HORIZONTAL_POD_AUTOSCALERS).in_namespace
-    return [entry for entry in there if entry.projection.target == target]
 
 
 def _utilization(metric: Any) -> tuple[str, int] | None:

@@ -13,13 +13,19 @@ from django.utils.translation import gettext_lazy
 from console.actions.workloads.rollouts import ReplacesPods, rollout_command
 from console.kube.gvr import CONTROLLER_REVISIONS, GVR, REPLICA_SETS, Key
 from console.kube.store import Entry
+from console.ui.core.access import Access
 from console.ui.core.action_texts import quoted
 from console.ui.core.actions import ActionContext, Outcome, Permission
 from console.ui.core.kind import ResourceKind
 from console.ui.core.manifests import LAST_APPLIED, mapping
 from console.ui.core.permissions import Refused
 from console.ui.core.subject import Subject
-from console.ui.details.relations.revisions import Revision, revisions_of, template_difference
+from console.ui.details.relations.revisions import (
+    Revision,
+    revisions_of,
+    stored_revisions,
+    template_difference,
+)
 from console.ui.details.relations.visible_type import VisibleType
 from console.ui.forms.forms import ChoiceField, ConsoleForm
 
@@ -74,6 +80,13 @@ class _RollBack(ReplacesPods):
     def applicable(self, entry: Entry[Any]) -> bool:
         return not getattr(entry.projection, "paused", False)
 
+    def is_offered(self, access: Access, entry: Entry[Any]) -> bool:
+        """Offer the action if another revision exists, or if the revisions are not loaded."""
+        informer = access.cluster.runtime.informers().get(self.kept_in)
+        if informer is not None and informer.freshness.synced:
+            return len(stored_revisions(informer.store, entry)) > 1 and self.applicable(entry)
+        return self.applicable(entry)
+
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return f"{rollout_command('undo', kind, key)} --to-revision={quoted(data['revision'])}"
 
@@ -84,13 +97,13 @@ class _RollBack(ReplacesPods):
         found = revisions_of(subject, VisibleType(subject, self.kept_in))
         known = [one for one in found if not one.current]
         if not known:
-            raise Refused(_("No other revision found."))
+            raise Refused(_("This workload has only one revision, so it cannot be rolled back."))
         asked = subject.query.get("revision", str(known[0].number))
         if asked not in {str(one.number) for one in known}:
             raise Refused(_("This revision no longer exists."))
         return RevisionForm(data, known, asked)
 
-    def extra_html(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
+    async def extra_html(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
         if not isinstance(form, RevisionForm):
             return SafeString("")
         chosen = form.chosen

@@ -7,15 +7,16 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from console.actions.workloads.autoscaling import MOST, autoscalers
+from console.actions.workloads.autoscaling import MOST
 from console.actions.workloads.base import WorkloadAction
 from console.kube.gvr import HORIZONTAL_POD_AUTOSCALERS, Key
 from console.kube.store import Entry
 from console.ui.core.action_texts import kubectl, quoted
-from console.ui.core.actions import ActionContext, Outcome, Permission
+from console.ui.core.actions import EVERYWHERE, ActionContext, Outcome, Permission
 from console.ui.core.kind import ResourceKind
 from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
+from console.ui.details.relations.autoscalers import autoscalers
 from console.ui.forms.forms import ConsoleForm, NumberField
 
 
@@ -31,7 +32,8 @@ class Scale(WorkloadAction):
     effect_text = gettext_lazy("Pods are added or deleted to reach this number of replicas.")
     weight = 2
     needs = (Permission("patch", "scale"),)
-    form = ReplicasForm
+    form = bulk_form = ReplicasForm
+    places = EVERYWHERE
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         words = f"scale {kind.gvr.qualified} {quoted(key.name)}"

@@ -29,7 +29,7 @@ from console.kube.status import Severity, Status
 class Autoscaler(Projection, frozen=True, gc=False):
     """A HorizontalPodAutoscaler.
 
-    `target` is the scaled object as `Kind/name`. `metrics` are formatted as `cpu: 45%/80%`.
+    `target` is the scaled object as `Kind.group/name`. `metrics` are formatted as `cpu: 45%/80%`.
     """
 
     status: Status
@@ -112,7 +112,7 @@ def _project(value: _Autoscaler) -> Autoscaler:
     return Autoscaler(
         **basics(value.metadata),
         status=interned.intern(terminating_or(value.metadata, _status(status))),
-        target=f"{target.kind or ''}/{target.name or ''}" if target else "",
+        target=f"{target.group_kind}/{target.name or ''}" if target else "",
         metrics=_metrics(spec, status),
         least=1 if spec.minReplicas is None else spec.minReplicas,
         most=spec.maxReplicas or 0,

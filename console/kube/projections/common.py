@@ -12,12 +12,14 @@ from typing import Any, TypedDict, TypeVar
 
 import msgspec
 
+from console.kube.group_kind import group_kind, group_of
 from console.kube.gvr import GVR
 from console.kube.status import Severity, Status
 from console.kube.store import Decode, Projected
 
 
 class OwnerReference(msgspec.Struct, frozen=True, gc=False):
+    apiVersion: str = ""
     kind: str = ""
     name: str = ""
     uid: str = ""
@@ -38,10 +40,10 @@ class ObjectMeta(msgspec.Struct, gc=False):
 
 
 def owner_of(meta: ObjectMeta) -> str:
-    """Return `Kind/name` of the controlling owner, or ""."""
+    """Return the controlling owner as `Kind.group/name`, or ""."""
     for owner in meta.ownerReferences or ():
         if owner.controller:
-            return f"{owner.kind}/{owner.name}"
+            return f"{group_kind(owner.kind, group_of(owner.apiVersion))}/{owner.name}"
     return ""
 
 
@@ -67,7 +69,8 @@ TERMINATING = Status(Severity.ENDING, "Terminating")
 class Projection(msgspec.Struct, frozen=True, gc=False):
     """Base class of projections.
 
-    `owner` is `Kind/name` of the controlling owner, or "". `owner_uid` is its uid.
+    `owner` is the controlling owner as `Kind.group/name` (see `console.kube.group_kind`), or "".
+    `owner_uid` is its uid.
     """
 
     namespace: str
@@ -102,8 +105,10 @@ class Present(msgspec.Struct, gc=False):
 
 
 class Reference(msgspec.Struct, gc=False):
-    """A reference to another object."""
+    """A reference to another object. It has an `apiVersion` or a `group`, depending on its type."""
 
+    apiVersion: str | None = None
+    group: str | None = None
     kind: str | None = None
     namespace: str | None = None
     name: str | None = None
@@ -113,6 +118,11 @@ class Reference(msgspec.Struct, gc=False):
     def path(self) -> str:
         """Return `namespace/name`."""
         return f"{self.namespace or ''}/{self.name or ''}"
+
+    @property
+    def group_kind(self) -> str:
+        """Return `Kind.group` from the `apiVersion`, see `console.kube.group_kind`."""
+        return group_kind(self.kind or "", group_of(self.apiVersion or ""))
 
 
 class Condition(msgspec.Struct, gc=False):

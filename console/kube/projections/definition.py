@@ -31,20 +31,28 @@ class PrinterColumn(msgspec.Struct, frozen=True, gc=False):
 
 
 class Version(msgspec.Struct, frozen=True, gc=False):
-    """A version of a custom resource. `conditions` is True if its schema has status conditions."""
+    """A version of a custom resource.
+
+    `has_state` is True if the status in its schema has conditions or a phase. `scalable` is True if it
+    has the subresource `scale`. `deprecated` is True
+    if the version is deprecated, and `warning` is the warning for its users, or "".
+    """
 
     name: str
     served: bool
     storage: bool
     columns: tuple[PrinterColumn, ...]
-    conditions: bool
+    has_state: bool
+    scalable: bool = False
+    deprecated: bool = False
+    warning: str = ""
 
 
 class Definition(Projection, frozen=True, gc=False):
     """A CustomResourceDefinition.
 
     `established` is True if kube-apiserver serves it. `conflict` is the reason why it does not,
-    or "".
+    or "". `conversion` is the strategy to convert objects between versions.
     """
 
     group: str
@@ -56,6 +64,7 @@ class Definition(Projection, frozen=True, gc=False):
     versions: tuple[Version, ...]
     established: bool
     conflict: str
+    conversion: str
 
 
 class _Names(msgspec.Struct, gc=False):
@@ -67,6 +76,11 @@ class _Names(msgspec.Struct, gc=False):
 
 class _StatusProperties(msgspec.Struct, gc=False):
     conditions: Present | None = None
+    phase: Present | None = None
+
+    @property
+    def has_state(self) -> bool:
+        return self.conditions is not None or self.phase is not None
 
 
 class _StatusSchema(msgspec.Struct, gc=False):
@@ -85,12 +99,23 @@ class _Schema(msgspec.Struct, gc=False):
     openAPIV3Schema: _OpenAPI | None = None
 
 
+class _Subresources(msgspec.Struct, gc=False):
+    scale: Present | None = None
+
+
 class _Version(msgspec.Struct, gc=False):
     name: str = ""
     served: bool = False
     storage: bool = False
     additionalPrinterColumns: tuple[PrinterColumn, ...] | None = None
     schema: _Schema | None = None
+    subresources: _Subresources | None = None
+    deprecated: bool | None = None
+    deprecationWarning: str | None = None
+
+
+class _Conversion(msgspec.Struct, gc=False):
+    strategy: str = ""
 
 
 class _Spec(msgspec.Struct, gc=False):
@@ -98,6 +123,7 @@ class _Spec(msgspec.Struct, gc=False):
     scope: str = ""
     names: _Names = msgspec.field(default_factory=_Names)
     versions: tuple[_Version, ...] | None = None
+    conversion: _Conversion | None = None
 
 
 class _Read(Object, gc=False):
@@ -121,6 +147,7 @@ def _project(read: _Read) -> Definition:
         versions=tuple(_version(version) for version in spec.versions or ()),
         established=established is not None and established.status == "True",
         conflict=accepted.text if accepted is not None and accepted.status == "False" else "",
+        conversion=(spec.conversion.strategy if spec.conversion else "") or "None",
     )
 
 
@@ -128,8 +155,17 @@ def _version(read: _Version) -> Version:
     columns = read.additionalPrinterColumns or ()
     schema = read.schema.openAPIV3Schema if read.schema else None
     status = schema.properties.status if schema and schema.properties else None
-    conditions = status.properties.conditions if status and status.properties else None
-    return Version(read.name, read.served, read.storage, columns, conditions is not None)
+    properties = status.properties if status else None
+    return Version(
+        name=read.name,
+        served=read.served,
+        storage=read.storage,
+        columns=columns,
+        has_state=properties is not None and properties.has_state,
+        scalable=read.subresources is not None and read.subresources.scale is not None,
+        deprecated=bool(read.deprecated),
+        warning=read.deprecationWarning or "",
+    )
 
 
 decode = decoder(_Read, _project)

@@ -31,7 +31,7 @@ class Event(Projection, frozen=True, gc=False):
     """An event.
 
     `about`, `about_uid` and `about_namespace` identify the involved object; `about` is
-    `Kind/name`. `count` is the number of occurrences between `first` and `last`. `source` is the
+    `Kind.group/name`. `count` is the number of occurrences between `first` and `last`. `source` is the
     reporting component and host.
     """
 
@@ -81,7 +81,7 @@ def _project(value: _Event) -> Event:
         type=intern(value.type or ""),
         reason=intern(value.reason or ""),
         message=(value.message or "")[:LONGEST_MESSAGE],
-        about=f"{about.kind or ''}/{about.name}" if about.name else about.kind or "",
+        about=f"{about.group_kind}/{about.name}" if about.name else about.group_kind,
         about_namespace=intern(about.namespace or ""),
         about_uid=about.uid or "",
         source=intern(_source(value)),

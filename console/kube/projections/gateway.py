@@ -10,6 +10,7 @@ from sys import intern
 
 import msgspec
 
+from console.kube.group_kind import group_kind
 from console.kube.gvr import GATEWAY_CLASSES, GATEWAYS, GRPC_ROUTES, HTTP_ROUTES
 from console.kube.projections.common import (
     Condition,
@@ -52,8 +53,8 @@ class Route(Projection, frozen=True):
     """An HTTPRoute or GRPCRoute.
 
     `parents` and `backends` are names, prefixed with the namespace if it differs. Without
-    `hostnames` those of the listeners apply. `uses` are parents and backends as `Kind/name`, or
-    `Kind/namespace/name` in another namespace.
+    `hostnames` those of the listeners apply. `uses` are parents and backends as `Kind.group/name`,
+    or `Kind.group/namespace/name` in another namespace.
     """
 
     status: Status
@@ -61,6 +62,11 @@ class Route(Projection, frozen=True):
     parents: tuple[str, ...]
     backends: tuple[str, ...]
     uses: tuple[str, ...]
+
+
+#: Kind and group of references that leave them out.
+_GATEWAY = ("Gateway", GATEWAYS.group)
+_SECRET, _SERVICE = ("Secret", ""), ("Service", "")
 
 
 class _ClassSpec(msgspec.Struct, gc=False):
@@ -166,7 +172,7 @@ def _gateway(item: _Gateway) -> Gateway:
                 for listener in spec.listeners or ()
                 for ref in (listener.tls and listener.tls.certificateRefs) or ()
             ],
-            "Secret",
+            _SECRET,
             item.metadata.namespace,
         ),
     )
@@ -198,16 +204,23 @@ def _route(item: _Route) -> Route:
         parents=_names(spec.parentRefs, item.metadata.namespace),
         backends=_names(references, item.metadata.namespace),
         uses=(
-            *_uses(spec.parentRefs, "Gateway", item.metadata.namespace),
-            *_uses(references, "Service", item.metadata.namespace),
+            *_uses(spec.parentRefs, _GATEWAY, item.metadata.namespace),
+            *_uses(references, _SERVICE, item.metadata.namespace),
         ),
     )
 
 
-def _uses(references: Sequence[Reference] | None, kind: str, home: str) -> tuple[str, ...]:
-    """Return references as `Kind/name`. `kind` is the API's default for references without a kind."""
+def _uses(
+    references: Sequence[Reference] | None, default: tuple[str, str], home: str
+) -> tuple[str, ...]:
+    """Return references as `Kind.group/name`. `default` are kind and group that the API sets if a
+    reference has none.
+    """
+    kind, group = default
     found = [
-        f"{ref.kind or kind}/{name}" for ref in references or () for name in _names([ref], home)
+        f"{group_kind(ref.kind or kind, group if ref.group is None else ref.group)}/{name}"
+        for ref in references or ()
+        for name in _names([ref], home)
     ]
     return tuple(dict.fromkeys(found))
 

@@ -9,7 +9,8 @@ from sys import intern
 
 import msgspec
 
-from console.kube.gvr import NAMESPACES
+from console.kube.group_kind import group_kind
+from console.kube.gvr import NAMESPACES, WORKSPACES
 from console.kube.projections.common import (
     Conditions,
     Decoders,
@@ -37,7 +38,11 @@ SYSTEM_NAMESPACES = frozenset(
         "quarterdeck-system",
     }
 )
+#: The workspace that always exists. The cluster's system namespaces have its label but no other
+#: properties of a project.
+SYSTEM_WORKSPACE = "system-workspace"
 ISOLATE_ANNOTATION = "kubesphere.io/network-isolate"
+_WORKSPACE = group_kind("Workspace", WORKSPACES.group)
 _ALIAS, _CREATOR = "kubesphere.io/alias-name", "kubesphere.io/creator"
 
 #: Conditions that block a deletion until a problem is fixed.
@@ -64,6 +69,12 @@ class Namespace(Projection, frozen=True, gc=False):
     creator: str
     preparing: bool
     isolated: bool
+
+    @property
+    def owning_workspace(self) -> str:
+        """Return the name of the workspace that owns the namespace, or ""."""
+        kind, _slash, name = self.owner.partition("/")
+        return name if kind == _WORKSPACE else ""
 
 
 class _Status(msgspec.Struct, gc=False):

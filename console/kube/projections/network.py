@@ -8,6 +8,7 @@ from sys import intern
 
 import msgspec
 
+from console.kube.group_kind import group_kind
 from console.kube.gvr import ENDPOINT_SLICES, INGRESS_CLASSES, INGRESSES, NETWORK_POLICIES, SERVICES
 from console.kube.projections.common import (
     Decoders,
@@ -202,8 +203,10 @@ def _slice_status(ready: int, endpoints: int) -> Status:
         return _NO_ENDPOINTS
     if ready == endpoints:
         return _ALL_READY
-    severity = Severity.WARN if ready else Severity.ERROR
-    return Status(severity, "Not ready", ready_text(ready, endpoints))
+    text = ready_text(ready, endpoints)
+    if ready:
+        return Status(Severity.WARN, "Partially ready", text)
+    return Status(Severity.ERROR, "Not ready", text)
 
 
 #: The predecessor of `spec.ingressClassName`, still supported by controllers.
@@ -344,8 +347,7 @@ def _ingress_class(item: _IngressClass) -> IngressClass:
 
 
 def _parameters(found: _Parameters) -> str:
-    group = f".{found.apiGroup}" if found.apiGroup else ""
-    return f"{found.kind}{group}/{found.name}"
+    return f"{group_kind(found.kind, found.apiGroup or '')}/{found.name}"
 
 
 def _network_policy(item: _NetworkPolicy) -> NetworkPolicy:

@@ -10,6 +10,7 @@ from sys import intern
 import msgspec
 
 from console.kube.gvr import GVR, NODES
+from console.kube.messages import Message
 from console.kube.projections.common import (
     Conditions,
     Decoders,
@@ -28,7 +29,9 @@ _ROLE, _OLD_ROLE = "node-role.kubernetes.io/", "kubernetes.io/role"
 
 
 class Node(Projection, frozen=True, gc=False):
-    """A node. `cpu`, `memory` and `pods` are the allocatable quantities."""
+    """A node. `cpu`, `memory` and `pods` are the allocatable quantities. `devices` are the names of
+    other allocatable resources that the node has, such as `nvidia.com/gpu`.
+    """
 
     status: Status
     roles: tuple[str, ...]
@@ -44,6 +47,7 @@ class Node(Projection, frozen=True, gc=False):
     cpu: str
     memory: str
     pods: str
+    devices: tuple[str, ...]
 
 
 class _Taint(msgspec.Struct, gc=False):
@@ -108,6 +112,9 @@ def _project(value: _Node) -> Node:
         cpu=intern(amounts.get("cpu", "")),
         memory=intern(amounts.get("memory", "")),
         pods=intern(amounts.get("pods", "")),
+        devices=interned.intern(
+            tuple(sorted(name for name, amount in amounts.items() if "/" in name and amount != "0"))
+        ),
     )
 
 
@@ -131,6 +138,17 @@ _TROUBLES = {
 
 
 def _status(spec: _Spec, status: _Status) -> Status:
+    found = _condition_status(status)
+    if not spec.unschedulable:
+        return found
+    if found.severity is Severity.OK:
+        return Status(Severity.PAUSED, "Cordoned", "SchedulingDisabled")
+    told = found.reason
+    reason = Message("Cordoned. %(reason)s", reason=told) if told else Message("Cordoned")
+    return Status(found.severity, found.word, reason)
+
+
+def _condition_status(status: _Status) -> Status:
     ready = find_condition(status.conditions, "Ready")
     if ready is None:
         return Status(Severity.UNKNOWN, "Unknown")
@@ -141,8 +159,6 @@ def _status(spec: _Spec, status: _Status) -> Status:
         found = find_condition(status.conditions, condition)
         if found is not None and found.status == "True":
             return Status(Severity.WARN, word, found.text)
-    if spec.unschedulable:
-        return Status(Severity.PAUSED, "Cordoned", "SchedulingDisabled")
     return Status(Severity.OK, "Ready")
 
 

@@ -77,9 +77,9 @@ def _parts_of(raw: msgspec.Raw, pod: str) -> tuple[str, Parts]:
 class Pod(msgspec.Struct, frozen=True, gc=False):
     """A pod.
 
-    `ready` is the number of ready containers, `restarts` the sum of all containers including
-    init containers. `parts` are the values that depend only on the spec. `spec` is the hash of
-    the spec's bytes.
+    `ready`, `restarts` and `last_restart` are counted as in kubectl, with native sidecars, and with
+    other init containers only until they have finished. `parts` are the values that depend only
+    on the spec. `spec` is the hash of the spec's bytes.
     """
 
     namespace: str
@@ -102,7 +102,8 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def containers(self) -> int:
-        return self.parts.containers
+        """Return the number of containers that run until the pod ends: native sidecars and others."""
+        return self.parts.containers + len(self.parts.sidecars)
 
     @property
     def images(self) -> tuple[str, ...]:
@@ -177,7 +178,7 @@ _decoder = msgspec.json.Decoder(_Pod)
 _pool = InternPool()
 _labels = LabelInterner()
 
-_IMAGE_REASONS = frozenset(
+IMAGE_REASONS = frozenset(
     {
         "ImagePullBackOff",
         "ErrImagePull",
@@ -215,8 +216,7 @@ class Decoder:
             node, parts = known.node, known.parts
         else:
             node, parts = _parts_of(pod.spec, meta.name)
-        statuses = status.containerStatuses or ()
-        restarts, restarted = _restarts(status)
+        ready, restarts, restarted = _counts(status, parts)
         owner = intern(owner_uid(meta))
         projection = Pod(
             namespace=namespace,
@@ -226,7 +226,7 @@ class Decoder:
             created=as_utc(meta.creationTimestamp),
             deleted=as_utc(meta.deletionTimestamp),
             status=_pool.intern(_status(pod, node, parts)),
-            ready=sum(s.ready for s in statuses),
+            ready=ready,
             restarts=restarts,
             last_restart=as_utc(restarted),
             ip=status.podIP,
@@ -243,15 +243,43 @@ class Decoder:
 decode = Decoder()
 
 
-def _restarts(status: _PodStatus) -> tuple[int, datetime | None]:
-    """Return the restarts of all containers and the time of the last restart."""
-    count, last = 0, None
-    for container in (*(status.containerStatuses or ()), *(status.initContainerStatuses or ())):
-        count += container.restartCount
+def _counts(status: _PodStatus, parts: Parts) -> tuple[int, int, datetime | None]:
+    """Return the number of ready containers, the restarts, and the time of the last restart.
+
+    The rules are those of kubectl's READY and RESTARTS columns: `printPod` in
+    https://github.com/kubernetes/kubernetes/blob/master/pkg/printers/internalversion/printers.go
+    """
+    counted: list[_ContainerStatus] = []
+    sidecars: list[_ContainerStatus] = []
+    ready, initializing = 0, False
+    for container in status.initContainerStatuses or ():
+        is_sidecar = container.name in parts.sidecars
+        counted.append(container)
+        if is_sidecar:
+            sidecars.append(container)
+        terminated = container.state.terminated
+        if terminated is not None and not terminated.exitCode:
+            continue
+        if not (is_sidecar and container.started):
+            initializing = True
+            break
+        ready += container.ready
+    if not initializing or _is_initialized(status):
+        statuses = status.containerStatuses or ()
+        counted = [*sidecars, *statuses]
+        ready += sum(one.ready and one.state.running is not None for one in statuses)
+    last = None
+    for container in counted:
         terminated = container.lastState.terminated
         if terminated is not None and (when := terminated.finishedAt) is not None:
             last = when if last is None else max(last, when)
-    return count, last
+    return ready, sum(container.restartCount for container in counted), last
+
+
+def _is_initialized(status: _PodStatus) -> bool:
+    return any(
+        one.type == "Initialized" and one.status == "True" for one in status.conditions or ()
+    )
 
 
 def _status(pod: _Pod, node: str, parts: Parts) -> Status:
@@ -313,16 +341,29 @@ def _containers(pod: _Pod) -> Status | None:
 
 def _waiting(container: _ContainerStatus) -> Status:
     waiting = container.state.waiting or _Waiting()
+    last = container.lastState.terminated
     if waiting.reason in _PROGRESS_REASONS:
-        return Status(Severity.PROGRESS, "Creating", waiting.reason)
-    if waiting.reason == "CrashLoopBackOff":
-        last = container.lastState.terminated
-        return Status(Severity.ERROR, "Crash loop", _exit_text(last) if last else waiting.reason)
-    if waiting.reason in _IMAGE_REASONS:
-        return Status(Severity.ERROR, "Image pull failed", _joined(waiting.reason, waiting.message))
-    if "Config" in waiting.reason:
-        return Status(Severity.ERROR, "Config error", _joined(waiting.reason, waiting.message))
-    return Status(Severity.ERROR, "Failed", _joined(waiting.reason, waiting.message))
+        return waiting_status(waiting.reason)
+    if waiting.reason == "CrashLoopBackOff" and last is not None:
+        return waiting_status(waiting.reason, _exit_text(last))
+    return waiting_status(waiting.reason, _joined(waiting.reason, waiting.message))
+
+
+def waiting_status(why: str, reason: str = "") -> Status:
+    """Return the status of a container that waits because of `why`, such as `ImagePullBackOff`.
+
+    `reason` is the reason of the status, by default `why`.
+    """
+    reason = reason or why
+    if why in _PROGRESS_REASONS:
+        return Status(Severity.PROGRESS, "Creating", reason)
+    if why == "CrashLoopBackOff":
+        return Status(Severity.ERROR, "Crash loop", reason)
+    if why in IMAGE_REASONS:
+        return Status(Severity.ERROR, "Image pull failed", reason)
+    if "Config" in why:
+        return Status(Severity.ERROR, "Config error", reason)
+    return Status(Severity.ERROR, "Failed", reason)
 
 
 def _terminated(terminated: _Terminated) -> Status:
@@ -340,7 +381,7 @@ def _phase(pod: _Pod, node: str) -> Status:
     scheduled = conditions.get("PodScheduled")
     if pod.status.phase == "Pending" and scheduled is not None and scheduled.status == "False":
         if scheduled.reason == "SchedulingGated":
-            return Status(Severity.PAUSED, "Waiting", scheduled.reason)
+            return Status(Severity.PAUSED, "Paused", scheduled.reason)
         return Status(Severity.WARN, "Unschedulable", scheduled.message or scheduled.reason)
     if pod.status.phase == "Pending" or not pod.status.phase:
         return Status(Severity.PROGRESS, "Creating" if node else "Waiting")

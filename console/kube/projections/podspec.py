@@ -16,11 +16,11 @@ from console.kube.projections import reserved
 from console.kube.projections.common import Present
 
 SECRET, CONFIG_MAP, CLAIM = "Secret", "ConfigMap", "PersistentVolumeClaim"
-SERVICE_ACCOUNT, PRIORITY_CLASS, NODE = "ServiceAccount", "PriorityClass", "Node"
+SERVICE_ACCOUNT, PRIORITY_CLASS, NODE = "ServiceAccount", "PriorityClass.scheduling.k8s.io", "Node"
 
 
 class PodReference(NamedTuple):
-    """A reference.
+    """A reference. `kind` is `Kind.group`, see `console.kube.group_kind`.
 
     `how` is volume, env, env-from, pull, account, priority or node. `where` is the volume or
     container.
@@ -142,7 +142,7 @@ _Plain = tuple[str, str, str, str, bool | None]
 def referenced_objects(
     spec: PodSpec, containers: Iterable[Container], pod: str = ""
 ) -> tuple[str, ...]:
-    """Return the referenced objects as `Kind/name`, in order of first occurrence.
+    """Return the referenced objects as `Kind.group/name`, in order of first occurrence.
 
     `containers` are all containers except ephemeral ones. `pod` is the pod's name, or "" for a
     template.

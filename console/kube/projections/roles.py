@@ -8,6 +8,8 @@ workspaces and projects.
 from sys import intern
 from typing import Any
 
+import msgspec
+
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -24,9 +26,11 @@ from console.kube.projections.common import (
     Present,
     Projection,
     Reference,
+    Selector,
     annotation,
     basics,
     decoder,
+    selector_text,
 )
 from console.kube.projections.namespace import WORKSPACE_LABEL
 
@@ -41,12 +45,13 @@ class Role(Projection, frozen=True):
     """A role.
 
     `rules` is the number of rules. `aggregated` is True if a controller combines the rules of
-    other roles. `template` is True for a KubeSphere role template. `workspace` is "" for other
-    levels and for shared templates.
+    other roles, which match one of the label selectors in `aggregates`. `template` is True for a
+    KubeSphere role template. `workspace` is "" for other levels and for shared templates.
     """
 
     rules: int
     aggregated: bool
+    aggregates: tuple[str, ...]
     template: bool
     alias: str
     description: str
@@ -75,9 +80,13 @@ class Binding(Projection, frozen=True):
         return (*self.users, *self.groups, *self.service_accounts, *self.others)
 
 
+class _AggregationRule(msgspec.Struct, gc=False):
+    clusterRoleSelectors: tuple[Selector, ...] | None = None
+
+
 class _Role(Object):
     rules: tuple[Present, ...] | None = None
-    aggregationRule: Present | None = None
+    aggregationRule: _AggregationRule | None = None
 
 
 class _Binding(Object):
@@ -87,10 +96,12 @@ class _Binding(Object):
 
 def _role(item: _Role) -> Role:
     meta, labels = item.metadata, item.metadata.labels or {}
+    selectors = (item.aggregationRule and item.aggregationRule.clusterRoleSelectors) or ()
     return Role(
         **basics(meta),
         rules=len(item.rules or ()),
         aggregated=item.aggregationRule is not None,
+        aggregates=tuple(map(selector_text, selectors)),
         template=TEMPLATE_LABEL in labels,
         alias=annotation(meta, ALIAS_ANNOTATION),
         description=annotation(meta, DESCRIPTION_ANNOTATION),

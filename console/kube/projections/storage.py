@@ -60,7 +60,7 @@ class PersistentVolume(Projection, frozen=True):
     """A PersistentVolume.
 
     `claim` is `namespace/name`, or "". `driver` is the CSI driver or the volume type
-    (`hostPath`).
+    (`hostPath`), or "" for a rare volume type.
     """
 
     status: Status
@@ -106,6 +106,10 @@ class _VolumeSpec(msgspec.Struct, gc=False):
     nfs: Present | None = None
     local: Present | None = None
     hostPath: Present | None = None
+    iscsi: Present | None = None
+    fc: Present | None = None
+    cephfs: Present | None = None
+    rbd: Present | None = None
 
 
 class _VolumeStatus(msgspec.Struct, gc=False):
@@ -166,8 +170,8 @@ def _volume(item: _Volume) -> PersistentVolume:
 def _driver(spec: _VolumeSpec) -> str:
     if spec.csi is not None:
         return intern(spec.csi.driver)
-    kinds = {"nfs": spec.nfs, "local": spec.local, "hostPath": spec.hostPath}
-    return next((kind for kind, found in kinds.items() if found is not None), "")
+    kinds = ("nfs", "local", "hostPath", "iscsi", "fc", "cephfs", "rbd")
+    return next((kind for kind in kinds if getattr(spec, kind) is not None), "")
 
 
 def _volume_status(status: _VolumeStatus, claim: str) -> Status:

@@ -137,7 +137,7 @@ decode_binding = decoder(_Binding, _binding)
 
 
 PARENT_LABEL = "iam.kubesphere.io/group-parent"
-USER_LABEL = "iam.kubesphere.io/user-ref"
+USER_LABEL, GROUP_LABEL = "iam.kubesphere.io/user-ref", "iam.kubesphere.io/group-ref"
 
 
 class Workspace(Projection, frozen=True):

@@ -27,7 +27,7 @@ class Workload(Projection, frozen=True, gc=False):
     """Base class of workloads.
 
     `containers` and `images` are those of the template, with init containers last. `selector` is
-    a text. `uses` are the objects the template references, as `Kind/name` (see
+    a text. `uses` are the objects the template references, as `Kind.group/name` (see
     `console.kube.projections.podspec`).
     """
 
@@ -122,11 +122,12 @@ def unavailable_status(ready: int, desired: int, unavailable: Condition | None =
     """Return the status for too few pods; no ready pod is an error. `unavailable` is the Available
     condition.
     """
-    severity = Severity.WARN if ready > 0 else Severity.ERROR
+    reason: str = ready_text(ready, desired)
     if unavailable is not None and unavailable.status == "False":
-        return Status(severity, "Not available", unavailable.text)
-    word = "Degraded" if ready > 0 else "Not available"
-    return Status(severity, word, ready_text(ready, desired))
+        reason = unavailable.text
+    if ready > 0:
+        return Status(Severity.WARN, "Degraded", reason)
+    return Status(Severity.ERROR, "Not available", reason)
 
 
 def ready_text(ready: int, wanted: int) -> Message:

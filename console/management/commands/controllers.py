@@ -8,13 +8,17 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from accounts.oauth.kubesphere_config import read_periodically
+from console.audit.console_writes import record_console_write
+from console.audit.trail import set_workspace_finder
 from console.kube import controller
 from console.kube.credentials import NoCluster
 from console.kube.host_runtime import set_runtime
 from console.kube.kubeconfig import NAMESPACE
 from console.kube.leader import Leader
 from console.kube.runtime import Runtime
+from console.management.commands._web import prepare_database
 from console.metrics.standalone import MetricsServer
+from console.ui.navigation.projects import labeled_workspace
 
 log = logging.getLogger(__name__)
 
@@ -41,8 +45,11 @@ class Command(BaseCommand):
         stop = Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda _signal, _frame: stop.set())
+        prepare_database()
+        runtime.console.recorder = record_console_write
         runtime.start()
         set_runtime(runtime)
+        set_workspace_finder(lambda _cluster, name: labeled_workspace(runtime, name))
         runtime.spawn(read_periodically(runtime))
         leader = Leader(runtime.console, runtime.clock, name=LEASE, namespace=NAMESPACE)
         runtime.console = runtime.console.guarded(leader.check)

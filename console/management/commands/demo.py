@@ -7,16 +7,23 @@ import os
 import secrets
 import socket
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser
+from django.db import connection
 
+from accounts.apitokens import DAYS, create_token, list_tokens, revoke_token
 from accounts.bootstrap import create_missing
+from accounts.myaccount.kubeconfig import console_kubeconfig_text
 from accounts.oauth.clients import make_first_client
+from accounts.oauth.holders import holder_of
 from accounts.oauth.options import config_path
 from accounts.signin.passwords import hash_password
+from accounts.time import now
+from accounts.users.directory import users
 from console.kube import controller
 from console.kube.clients import ConsoleClient
 from console.kube.credentials import Credentials
@@ -29,6 +36,7 @@ from console.kube.gvr import (
     WORKSPACE_ROLES,
     WORKSPACE_TEMPLATES,
     WORKSPACES,
+    Key,
 )
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
@@ -36,6 +44,8 @@ from console.kube.transport import Transport
 from console.management.commands._web import check_static_files, prepare_database, run_web
 from console.management.commands.install import install_into
 from console.ui.core.clusters import HOST
+from console.ui.core.threads import in_thread
+from console.web.tls import TlsPort, tls_options
 from devcluster.sample import workspaces
 from devcluster.sample.manifests import workspaces as workspace_descriptions
 from devcluster.sample.workspaces import MEMBERS
@@ -59,6 +69,8 @@ async def create_demo_users(client: ConsoleClient, password: str) -> None:
             await create_missing(client, gvr, manifest)
 
 
+#: Users whose kubeconfigs the demo writes, and the name of the tokens in them.
+KUBECONFIG_USERS, TOKEN_NAME = ("admin", "alice"), "kubeconfig of the demo"
 #: The password is public, so the demo listens on loopback only.
 PASSWORD = "P@88w0rd"  # noqa: S105
 
@@ -88,9 +100,16 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         try:
             self.connect(cluster, state)
-            run_web("127.0.0.1", settings.PORT, self.ready)
+            own = tls_options(*cluster.serving_files, cluster.ca_file)
+            settings.GATEWAY_CA = str(cluster.ca_file)
+            # Any free port: several demos may run on one machine.
+            tls = TlsPort(0, own, self.listening)
+            run_web("127.0.0.1", settings.PORT, self.ready, tls)
         finally:
             cluster.stop()
+
+    def listening(self, port: int) -> None:
+        settings.GATEWAY_URL = f"https://127.0.0.1:{port}"
 
     def connect(self, cluster: DevCluster, state: Path) -> None:
         """Create users and roles, and write the kubeconfig with the console's three identities."""
@@ -114,6 +133,7 @@ class Command(BaseCommand):
         async def announce() -> None:
             for gvr in runtime.required:
                 await runtime.wait_synced(gvr, timeout=60)
+            await in_thread(write_user_kubeconfigs)
             self.stdout.write(
                 f"Quarterdeck is ready at http://127.0.0.1:{settings.PORT} (admin / {PASSWORD})"
             )
@@ -121,6 +141,25 @@ class Command(BaseCommand):
 
         runtime.spawn(controller.run_all(runtime))
         runtime.spawn(announce())
+
+
+def write_user_kubeconfigs() -> None:
+    """Write the kubeconfigs of demo users, which use the API of the console, with new tokens."""
+    for user in KUBECONFIG_USERS:
+        entry = users().store.get(Key("", user))
+        if entry is None:
+            continue
+        moment = now()
+        for one in list_tokens(user, entry.projection.uid):
+            if one.name == TOKEN_NAME:
+                revoke_token(user, str(one.id))
+        lasts = timedelta(days=DAYS[-1])
+        token = create_token(holder_of(entry), TOKEN_NAME, lasts, moment, read_only=False)
+        path = settings.STATE_DIR / f"{user}.kubeconfig"
+        path.touch(mode=0o600)
+        path.write_text(console_kubeconfig_text(user, token, moment + lasts))
+    # This thread has no other use for its database connection.
+    connection.close()
 
 
 async def make_workspaces(client: ConsoleClient) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
+from devcluster.releases import NEWEST, Release
 from devcluster.server import DevCluster, DevClusterError
 
 
@@ -26,6 +27,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--churn", type=float, default=1.0, help="rate of changes; 0 disables them"
         )
+        parser.add_argument(
+            "--release",
+            type=int,
+            default=NEWEST,
+            help=f"answer like Kubernetes 1.RELEASE, such as 21 ({NEWEST})",
+        )
 
     def handle(
         self,
@@ -35,12 +42,13 @@ class Command(BaseCommand):
         kubeconfig: Path,
         world: bool,
         churn: float,
+        release: int,
         **options: Any,
     ) -> None:
         stop = Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda _signal, _frame: stop.set())
-        cluster = DevCluster(data, port, world=world, churn=churn)
+        cluster = DevCluster(data, port, world=world, churn=churn, release=Release(release))
         try:
             cluster.start()
             cluster.write_kubeconfig(kubeconfig)

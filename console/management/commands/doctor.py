@@ -2,7 +2,7 @@
 
 import argparse
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,6 +11,13 @@ from django.core.management import BaseCommand, CommandError
 
 from accounts.oauth import kubesphere_config
 from accounts.oauth.options import CLUSTER, FILE, SHARED_SETTINGS, config_path, options
+from console.kube.compatibility import (
+    NEWEST,
+    OLDEST,
+    Limitation,
+    ServerVersion,
+    release_text,
+)
 from console.kube.credentials import NoCluster
 from console.kube.errors import ApiError
 from console.kube.gvr import NAMESPACES, NODES
@@ -26,7 +33,7 @@ TIMEOUT = 60.0
 
 
 class Command(BaseCommand):
-    help = "Compare permissions with kube-apiserver, and check the configured addresses."
+    help = "Compare permissions with kube-apiserver, and check its version and the configured addresses."
     requires_system_checks = ()
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -45,12 +52,13 @@ class Command(BaseCommand):
             count = max(0, options["questions"])
             examining = _examine(runtime, count=count, seed=options["seed"])
             asked, found = runtime.spawn(examining).result()
+            server = tuple(server_lines(runtime.served.version, runtime.served.limitations))
             left = runtime.spawn(kubesphere_findings(runtime)).result()
         except ApiError as error:
             raise CommandError(f"The cluster is not available: {error}") from error
         finally:
             runtime.stop()
-        for line in (*configuration(), *left):
+        for line in (*server, *configuration(), *left):
             self.stdout.write(line)
         if not runtime.tokens_expire:
             self.stdout.write(
@@ -73,6 +81,24 @@ class Command(BaseCommand):
         if found:
             raise CommandError(f"{len(found)} of {asked} decisions differ")
         self.stdout.write(f"{asked} decisions are identical")
+
+
+def server_lines(version: ServerVersion | None, missing: Sequence[Limitation]) -> Iterator[str]:
+    """Yield the version of kube-apiserver, whether it is supported, and the missing features."""
+    tested = f"{release_text(OLDEST)} to {release_text(NEWEST)}"
+    if version is None:
+        yield f"The version of Kubernetes could not be read. Supported versions: {tested}"
+    elif not version.supported:
+        yield f"Kubernetes {version.name} is not supported. Supported versions: {tested}"
+    elif version.release > NEWEST:
+        yield f"Kubernetes {version.name} is newer than the tested versions, {tested}"
+    else:
+        yield f"Kubernetes {version.name} is supported (versions {tested})"
+    for one in missing:
+        word = "Missing protection" if one.protection else "Limitation"
+        yield f"{word} before Kubernetes {release_text(one.since)}: {one.text}"
+    if any(one.protection for one in missing):
+        yield "docs/kubernetes-versions.md describes what you can do about missing protections"
 
 
 def configuration() -> Iterator[str]:
@@ -124,5 +150,6 @@ async def _examine(runtime: Runtime, *, count: int, seed: int) -> tuple[int, lis
     for gvr in (*SOURCES, NAMESPACES, NODES):
         if not await runtime.wait_synced(gvr, timeout=TIMEOUT):
             raise CommandError(f"{gvr.qualified} could not be listed within {TIMEOUT:g} s")
+    await runtime.served.tried.wait()
     asked = random_questions(runtime, (kind.gvr for kind in kinds), count, seed)
     return len(asked), await compare(runtime, asked)

@@ -1,12 +1,14 @@
 """`manage.py serve`: the web process of an installation."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from console.management.commands._web import check_static_files, prepare_database, run_web
+from console.web.tls import TlsPort, tls_options
 
 #: A random text of 32 characters has more distinct characters than this, even if it is all digits.
 FEWEST_DIFFERENT = 8
@@ -33,7 +35,19 @@ class Command(BaseCommand):
             raise CommandError("Set SECRET_KEY to a random text of at least 32 characters")
         check_static_files()
         prepare_database()
-        run_web(host, port, lambda _runtime: self.announce())
+        run_web(host, port, lambda _runtime: self.announce(), self.tls_port())
+
+    def tls_port(self) -> TlsPort | None:
+        """Return the gateway's port, if it is configured."""
+        if not settings.GATEWAY_CERTIFICATE:
+            return None
+        authority = Path(settings.GATEWAY_CLIENT_CA) if settings.GATEWAY_CLIENT_CA else None
+        certificate, key = Path(settings.GATEWAY_CERTIFICATE), Path(settings.GATEWAY_KEY)
+        try:
+            options = tls_options(certificate, key, authority)
+        except (OSError, ValueError) as error:
+            raise CommandError(f"The gateway's TLS files can't be used: {error}") from error
+        return TlsPort(settings.GATEWAY_PORT, options, lambda _port: None)
 
     def announce(self) -> None:
         self.stdout.write(f"Quarterdeck is ready at {settings.BASE_URL}")

@@ -7,19 +7,7 @@ Kinds that the cluster doesn't have also redirect to the overview.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from console.kube.gvr import (
-    CLUSTER_ROLE_BINDINGS,
-    CUSTOM_RESOURCE_DEFINITIONS,
-    NODES,
-    PERSISTENT_VOLUME_CLAIMS,
-    PERSISTENT_VOLUMES,
-    RESOURCE_QUOTAS,
-    ROLE_BINDINGS,
-    SECRETS,
-    VOLUME_SNAPSHOT_CLASSES,
-    VOLUME_SNAPSHOT_CONTENTS,
-    VOLUME_SNAPSHOTS,
-)
+from console.kube import gvr
 from console.ui.core.kind import segment_of
 
 SegmentMap = Mapping[str, str]
@@ -27,8 +15,8 @@ SegmentMap = Mapping[str, str]
 _ANYWHERE = {
     "base-info": "",
     "log-collections": "",
-    "volume-snapshots": segment_of(VOLUME_SNAPSHOTS),
-    "volumes": segment_of(PERSISTENT_VOLUME_CLAIMS),
+    "volume-snapshots": segment_of(gvr.VOLUME_SNAPSHOTS),
+    "volumes": segment_of(gvr.PERSISTENT_VOLUME_CLAIMS),
 }
 
 #: `/clusters/{cluster}/{word}`
@@ -39,19 +27,19 @@ OF_CLUSTER: SegmentMap = MappingProxyType(
         "alerts": "",
         "components": "",
         "custom-monitoring": "clusterdashboards.monitoring.kubesphere.io",
-        "customresources": segment_of(CUSTOM_RESOURCE_DEFINITIONS),
-        "edgenodes": segment_of(NODES),
+        "customresources": segment_of(gvr.CUSTOM_RESOURCE_DEFINITIONS),
+        "edgenodes": segment_of(gvr.NODES),
         "gateways": "gateways.gateway.kubesphere.io",
         "ippools": "ippools.network.kubesphere.io",
         "kubeConfig": "",
-        "members": segment_of(CLUSTER_ROLE_BINDINGS),
+        "members": segment_of(gvr.CLUSTER_ROLE_BINDINGS),
         "monitor-cluster": "",
         "monitor-resource": "",
         "overview": "",
-        "pv": segment_of(PERSISTENT_VOLUMES),
+        "pv": segment_of(gvr.PERSISTENT_VOLUMES),
         "visibility": "",
-        "volume-snapshot-classes": segment_of(VOLUME_SNAPSHOT_CLASSES),
-        "volume-snapshot-content": segment_of(VOLUME_SNAPSHOT_CONTENTS),
+        "volume-snapshot-classes": segment_of(gvr.VOLUME_SNAPSHOT_CLASSES),
+        "volume-snapshot-content": segment_of(gvr.VOLUME_SNAPSHOT_CONTENTS),
     }
 )
 
@@ -66,10 +54,10 @@ OF_PROJECT: SegmentMap = MappingProxyType(
         "gateway": "",
         "gateways": "",
         "grayrelease": "strategies.servicemesh.kubesphere.io",
-        "members": segment_of(ROLE_BINDINGS),
+        "members": segment_of(gvr.ROLE_BINDINGS),
         "overview": "",
-        "quota": segment_of(RESOURCE_QUOTAS),
-        "quotas": segment_of(RESOURCE_QUOTAS),
+        "quota": segment_of(gvr.RESOURCE_QUOTAS),
+        "quotas": segment_of(gvr.RESOURCE_QUOTAS),
         "s2ibuilders": "s2ibuilders.devops.kubesphere.io",
     }
 )
@@ -80,8 +68,8 @@ OF_DEVOPS: SegmentMap = MappingProxyType(
         "base-info": "",
         "cd": "applications.gitops.kubesphere.io",
         "code-repo": "gitrepositories.devops.kubesphere.io",
-        "credentials": segment_of(SECRETS),
-        "members": segment_of(ROLE_BINDINGS),
+        "credentials": segment_of(gvr.SECRETS),
+        "members": segment_of(gvr.ROLE_BINDINGS),
         "overview": "",
         "pipelines": "pipelines.devops.kubesphere.io",
     }

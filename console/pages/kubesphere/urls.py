@@ -1,7 +1,8 @@
 """URL patterns of KubeSphere's pages.
 
-`IN_CLUSTERS` must precede the generic resource pages, which accept any segment as a kind; none
-of its segments is a kind of the console. `urlpatterns` must follow all other patterns.
+`IN_CLUSTERS` must precede the cluster overview, which accepts any cluster name, and the generic
+resource pages, which accept any segment as a kind; none of its segments is a kind of the console.
+`urlpatterns` must follow all other patterns.
 """
 
 import re
@@ -11,19 +12,12 @@ from django.urls.converters import StringConverter
 
 from console.kube.gvr import NAMESPACES, NODES, SERVICES
 from console.kube.names import is_dns_label
-from console.pages.kubesphere.segments import (
-    OF_CLUSTER,
-    OF_DEVOPS,
-    OF_PROJECT,
-    OF_WORKSPACE,
-    TABS,
-    UNSUPPORTED,
-    SegmentMap,
-)
+from console.pages.kubesphere import segments
 from console.pages.kubesphere.views import (
     container_terminal,
     default_cluster,
     kind_page,
+    member_page,
     redirect_same_args,
     workspace_page,
 )
@@ -57,32 +51,33 @@ class _Default(StringConverter):
         return value
 
 
-def _one_of(words: SegmentMap) -> type[StringConverter]:
+def _one_of(words: segments.SegmentMap) -> type[StringConverter]:
     return type("_OneOf", (StringConverter,), {"regex": "|".join(map(re.escape, words))})
 
 
 register_converter(_Label, "dns_label")
 register_converter(_Name, "object_name")
 register_converter(_Default, "default_cluster")
-register_converter(_one_of(OF_CLUSTER), "cluster_word")
-register_converter(_one_of(OF_PROJECT), "project_word")
-register_converter(_one_of(OF_WORKSPACE), "workspace_word")
-register_converter(_one_of(TABS), "tab_word")
+register_converter(_one_of(segments.OF_CLUSTER), "cluster_word")
+register_converter(_one_of(segments.OF_PROJECT), "project_word")
+register_converter(_one_of(segments.OF_WORKSPACE), "workspace_word")
+register_converter(_one_of(segments.TABS), "tab_word")
 
 _CLUSTER = "clusters/<cluster:cluster>"
 _PROJECT = f"{_CLUSTER}/projects/<dns_label:namespace>"
-_IN_CLUSTER = {"words": OF_CLUSTER}
-_IN_PROJECT = {"words": OF_PROJECT}
-_COMPONENT = {"words": OF_CLUSTER, "word": segment_of(SERVICES)}
-_PROJECTS = {"words": OF_CLUSTER, "word": segment_of(NAMESPACES)}
-_APPS = {"words": OF_PROJECT, "word": "applications"}
-_NODE = {"words": OF_CLUSTER, "word": segment_of(NODES)}
+_IN_CLUSTER = {"words": segments.OF_CLUSTER}
+_IN_PROJECT = {"words": segments.OF_PROJECT}
+_COMPONENT = {"words": segments.OF_CLUSTER, "word": segment_of(SERVICES)}
+_PROJECTS = {"words": segments.OF_CLUSTER, "word": segment_of(NAMESPACES)}
+_APPS = {"words": segments.OF_PROJECT, "word": "applications"}
+_NODE = {"words": segments.OF_CLUSTER, "word": segment_of(NODES)}
 
 IN_CLUSTERS = [
+    path("clusters/<default_cluster:default>", default_cluster),
     path("clusters/<default_cluster:default>/<path:rest>", default_cluster),
     path(f"{_CLUSTER}/projects", kind_page, _PROJECTS),
     path(f"{_CLUSTER}/<cluster_word:word>", kind_page, _IN_CLUSTER),
-    path(f"{_PROJECT}/pods", kind_page, {"words": OF_PROJECT, "word": "pods"}),
+    path(f"{_PROJECT}/pods", kind_page, {"words": segments.OF_PROJECT, "word": "pods"}),
     path(f"{_PROJECT}/<project_word:word>", kind_page, _IN_PROJECT),
     path(f"{_PROJECT}/<project_word:word>/<object_name:name>", kind_page, _IN_PROJECT),
     path(f"{_PROJECT}/<project_word:word>/<object_name:name>/<path:rest>", kind_page, _IN_PROJECT),
@@ -95,9 +90,9 @@ IN_CLUSTERS = [
 
 #: URLs within a workspace: a project of a cluster, a multi-cluster project, and a DevOps project.
 _OF_WORKSPACE = {
-    f"<dns_label:workspace>/{_PROJECT}": OF_PROJECT,
-    "<dns_label:workspace>/federatedprojects/<dns_label:namespace>": OF_PROJECT,
-    f"<dns_label:workspace>/{_CLUSTER}/devops/<dns_label:namespace>": OF_DEVOPS,
+    f"<dns_label:workspace>/{_PROJECT}": segments.OF_PROJECT,
+    "<dns_label:workspace>/federatedprojects/<dns_label:namespace>": segments.OF_PROJECT,
+    f"<dns_label:workspace>/{_CLUSTER}/devops/<dns_label:namespace>": segments.OF_DEVOPS,
 }
 _BELOW = (
     "",
@@ -117,10 +112,25 @@ urlpatterns = [
         redirect_same_args,
         {"to": "access:role", "level": "global"},
     ),
+    path(
+        "workspaces/<dns_label:workspace>/roles/<object_name:name>",
+        redirect_same_args,
+        {"to": "access:role", "level": "workspace"},
+    ),
+    path(
+        "workspaces/<dns_label:workspace>/roles/<object_name:name>/<path:rest>",
+        redirect_same_args,
+        {"to": "access:role", "level": "workspace"},
+    ),
+    path("workspaces/<dns_label:workspace>/members/<object_name:name>", member_page),
+    path("workspaces/<dns_label:workspace>/members/<object_name:name>/<path:rest>", member_page),
     path("access/workspaces", redirect_same_args, {"to": "workspace_list"}),
     path("settings/third-login", redirect_same_args, {"to": "accounts:federation:providers"}),
-    *(path(word, redirect_same_args, {"to": "home"}) for word in UNSUPPORTED),
-    *(path(f"{word}/<path:rest>", redirect_same_args, {"to": "home"}) for word in UNSUPPORTED),
+    *(path(word, redirect_same_args, {"to": "home"}) for word in segments.UNSUPPORTED),
+    *(
+        path(f"{word}/<path:rest>", redirect_same_args, {"to": "home"})
+        for word in segments.UNSUPPORTED
+    ),
     path("workspaces/<dns_label:workspace>/<workspace_word:word>", workspace_page),
     path("workspaces/<dns_label:workspace>/<workspace_word:word>/<path:rest>", workspace_page),
     path("terminal/kubectl/<cluster:cluster>", kind_page, _IN_CLUSTER),

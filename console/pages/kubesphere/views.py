@@ -5,14 +5,8 @@ from urllib.parse import quote
 from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 
-from console.kube.gvr import PODS, Key
-from console.pages.kubesphere.segments import (
-    OF_PROJECT,
-    OF_WORKSPACE,
-    OF_WORKSPACE_PROJECT,
-    TABS,
-    SegmentMap,
-)
+from console.kube.gvr import PODS, USERS, Key
+from console.pages.kubesphere import segments
 from console.ui.core.clusters import HOST, Cluster, clusters
 from console.ui.core.kind import ResourceKind
 from console.ui.core.links import detail_url, terminal_url
@@ -20,6 +14,7 @@ from console.ui.core.requests import ConsoleRequest
 from console.ui.details.panels.standard import tabs_of
 from console.ui.lists.viewspec import ViewSpec
 from console.ui.navigation.page_routes import find_kind
+from console.views.guard import access_of
 from console.views.page import page
 
 #: KubeSphere's query parameters that filter a list, and their names here. Ordering and paging can't
@@ -30,7 +25,7 @@ _FILTERS = {"keyword": "q", "labelSelector": "label", "name": "q", "namespace": 
 @page("GET")
 async def kind_page(
     request: ConsoleRequest,
-    words: SegmentMap,
+    words: segments.SegmentMap,
     word: str = "overview",
     cluster: Cluster | None = None,
     workspace: str = "",
@@ -42,8 +37,8 @@ async def kind_page(
     host.
     """
     cluster = cluster or clusters.host
-    of_workspace = workspace and cluster.name == HOST and words is OF_PROJECT
-    if of_workspace and word in OF_WORKSPACE_PROJECT:
+    of_workspace = workspace and cluster.name == HOST and words is segments.OF_PROJECT
+    if of_workspace and word in segments.OF_WORKSPACE_PROJECT:
         return HttpResponseRedirect(reverse("workspace_project", args=(workspace, namespace)))
     kind = find_kind(cluster, words.get(word, word))
     if kind is None:
@@ -62,7 +57,7 @@ async def kind_page(
 
 def _tab(kind: ResourceKind, rest: str) -> str:
     """Return the tab for the URL segment after the object's name; "" is the first tab."""
-    tab = TABS.get(rest, rest)
+    tab = segments.TABS.get(rest, rest)
     return tab if any(tab == one.id for one in tabs_of(kind)[1:]) else ""
 
 
@@ -83,14 +78,24 @@ def _list_url(request: ConsoleRequest, cluster: str, kind: ResourceKind, namespa
 async def workspace_page(
     request: ConsoleRequest, workspace: str, word: str, rest: str = ""
 ) -> HttpResponse:
-    return HttpResponseRedirect(reverse(OF_WORKSPACE[word], args=(workspace,)))
+    return HttpResponseRedirect(reverse(segments.OF_WORKSPACE[word], args=(workspace,)))
+
+
+@page("GET")
+async def member_page(
+    request: ConsoleRequest, workspace: str, name: str, rest: str = ""
+) -> HttpResponse:
+    """Redirect to the account page, or to the members if the viewer may not see the account."""
+    if access_of(request).can("get", USERS, name=name):
+        return HttpResponseRedirect(reverse("accounts:administration:show", args=(name,)))
+    return HttpResponseRedirect(reverse("workspace_members", args=(workspace,)))
 
 
 @page("GET")
 async def redirect_same_args(
-    request: ConsoleRequest, to: str, rest: str = "", **names: str
+    request: ConsoleRequest, to: str, rest: str = "", workspace: str = "", **names: str
 ) -> HttpResponse:
-    """Redirect to the page `to`, which takes the same arguments."""
+    """Redirect to the page `to`, which takes the same arguments, except `rest` and `workspace`."""
     return HttpResponseRedirect(reverse(to, kwargs=names))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
+from console.kube.group_kind import without_group
 from console.kube.gvr import GVR, Key
 from console.kube.status import Status
 from console.ui.core.text import escape_invisible
@@ -25,12 +26,12 @@ def status_fact(status: Status) -> Fact:
 
 
 def owner_fact(owner: str) -> Fact:
-    """Return the line about the controller that recreates the object. `owner` is `Kind/name`, or
-    "".
+    """Return the line about the controller that recreates the object. `owner` is `Kind.group/name`,
+    or "".
     """
     if not owner:
         return (_("Managed by"), _("no controller, so the object will not be recreated"))
-    kind, _slash, name = escape_invisible(owner).partition("/")
+    kind, _slash, name = escape_invisible(without_group(owner)).partition("/")
     text = _("%(kind)s %(name)s, which will create a replacement") % {"kind": kind, "name": name}
     return (_("Managed by"), text)
 
@@ -38,7 +39,7 @@ def owner_fact(owner: str) -> Fact:
 def owner_notes(owner: str) -> list[str]:
     """Return the warning that the controller may revert changes of its object."""
     text = _("This object is managed by %(owner)s, which may revert your changes.")
-    return [text % {"owner": escape_invisible(owner)}] if owner else []
+    return [text % {"owner": escape_invisible(without_group(owner))}] if owner else []
 
 
 def text_fact(label: str, text: str | Iterable[str]) -> Fact:

@@ -19,10 +19,18 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from console.kube.clients import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ObjectClient
 from console.kube.errors import ApiError, ChangedConcurrently, Conflict, ObjectRecreated
 from console.kube.gvr import GVR, Key
+from console.kube.merging import json_patch
 from console.kube.store import Entry
 from console.ui.core.access import Access
-from console.ui.core.action_texts import Fact, kubectl, kubectl_patch, quoted, status_fact
-from console.ui.core.links import action_url, edit_url
+from console.ui.core.action_texts import (
+    Fact,
+    kubectl,
+    kubectl_patch,
+    owner_notes,
+    quoted,
+    status_fact,
+)
+from console.ui.core.links import action_url, edit_form_url, edit_url, new_url, started_url
 from console.ui.core.text import escape_invisible
 from console.ui.forms.forms import ConsoleForm
 
@@ -85,10 +93,8 @@ class ActionContext:
     - `audit_id`: the audit ID of all requests that `client` sends.
     - `run_related`: runs another action on another object of the kind, with a separate audit record. It
       returns the reason for a failure, or "" on success.
-    - `dry_run`: True for a dry run.
     - `read_objects`: the object as returned by each read.
     - `patched_objects`: the object as returned by each patch.
-    - `warnings`: the warnings that kube-apiserver returned.
     """
 
     request: "ConsoleRequest"
@@ -100,10 +106,8 @@ class ActionContext:
     audit_id: str
     run_related: Callable[["Action", Key, str], Awaitable[str]]
     data: Mapping[str, Any] = field(default_factory=dict)
-    dry_run: bool = False
     read_objects: list[dict[str, Any]] = field(default_factory=list)
     patched_objects: list[dict[str, Any]] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
 
     async def patch(self, body: Mapping[str, Any], subresource: str = "") -> dict[str, Any]:
         """Send a merge patch. kube-apiserver rejects it if another object has taken the name."""
@@ -144,14 +148,11 @@ class ActionContext:
     async def patch_with_retry(
         self,
         body_of: Callable[[Mapping[str, Any]], Mapping[str, Any]],
-        write: Callable[[Mapping[str, Any]], Awaitable[object]] | None = None,
     ) -> None:
-        """Patch the current object with the result of `body_of`, and retry on conflicts.
-
-        `write` sends the patch; the default is a merge patch. Raise `ChangedConcurrently` after too many
-        conflicts.
+        """Patch the current object with the result of `body_of`, a merge patch, and retry on conflicts.
+        Raise `ChangedConcurrently` after too many conflicts.
         """
-        await _patch_with_retry(self.fetch, body_of, write or self.patch)
+        await _patch_with_retry(self.fetch, body_of, self.patch)
 
     async def patch_other(
         self, gvr: GVR, key: Key, body_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]
@@ -165,21 +166,15 @@ class ActionContext:
         )
 
     async def _patch(self, body: Any, content_type: str, subresource: str = "") -> dict[str, Any]:
-        try:
-            found = await self.client.patch(
-                self.kind.gvr,
-                body,
-                namespace=self.key.namespace,
-                name=self.key.name,
-                content_type=content_type,
-                subresource=subresource,
-                dry_run=self.dry_run,
-                audit_id=self.audit_id,
-                warnings=self.warnings,
-            )
-        except ApiError as error:
-            error.harmless = self.dry_run
-            raise
+        found = await self.client.patch(
+            self.kind.gvr,
+            body,
+            namespace=self.key.namespace,
+            name=self.key.name,
+            content_type=content_type,
+            subresource=subresource,
+            audit_id=self.audit_id,
+        )
         if not subresource:
             self.patched_objects.append(found)
         return found
@@ -272,6 +267,7 @@ class Action:
     - `has_confirmation`: True if a confirmation page exists. Otherwise a button runs the action directly,
       and no link or history entry leads to a page.
     - `form`: the form on the confirmation page, unless `make_form` is overridden.
+    - `bulk_form`: the form on the confirmation page for several objects.
     - `requires_uid`: True if the action may only apply to the object that the page showed.
     - `keeps_object`: True if the object still exists afterwards.
     - `places`: where the action is offered. If empty, only a page specific to the kind offers
@@ -280,8 +276,6 @@ class Action:
       action are not shared between users.
     - `reads_live`: True if the form's initial values need data that the cache may not have
       (`Subject.live`).
-    - `has_preview`: True if the form is followed by a preview of the result from kube-apiserver (a
-      dry run). Then `run` must only call `fetch` and send patches.
     - `weight`: how often the action is used, from 0 to 3. On an object's page the actions with
       the highest weight are buttons, and the others are in a menu.
     - `title_text` (with action, kind and name), `button_text`, `effect_text` and `reads_also`:
@@ -300,9 +294,9 @@ class Action:
     requires_uid: ClassVar[bool] = True
     keeps_object: ClassVar[bool] = True
     form: ClassVar[type[ConsoleForm] | None] = None
+    bulk_form: ClassVar[type[ConsoleForm] | None] = None
     per_user: ClassVar[bool] = False
     reads_live: ClassVar[bool] = False
-    has_preview: ClassVar[bool] = False
     reads_also: ClassVar[Collection[GVR]] = ()
     title_text: ClassVar[str | Promise] = gettext_lazy("%(action)s %(kind)s %(name)s")
     button_text: ClassVar[str | Promise] = ""
@@ -323,6 +317,14 @@ class Action:
     def applicable(self, entry: Entry[Any]) -> bool:
         """Return False if the action makes no sense for the cached state of the object."""
         return True
+
+    def is_offered(self, access: Access, entry: Entry[Any]) -> bool:
+        """Return False if pages should not offer the action for the object.
+
+        Overrides may read other cached objects that the action's permissions allow the user to
+        list. The action's page explains why the action is impossible.
+        """
+        return self.applicable(entry)
 
     def by_console(self, access: Access, gvr: GVR, key: Key) -> bool:
         """Return True if the user may run the action because of permissions that Kubernetes RBAC
@@ -362,6 +364,12 @@ class Action:
     def audit_name(self, key: Key, data: Mapping[str, Any]) -> str:
         """Return the object name for the audit trail. `data` is the data passed to `run`."""
         return key.name
+
+    @final
+    @property
+    def is_bulk_only(self) -> bool:
+        """True if only the bulk action bar offers the action."""
+        return self.places == {BULK}
 
     @final
     @property
@@ -427,7 +435,7 @@ class Action:
         """
         return self.form(data, initial=dict(self.initial(subject.entry))) if self.form else None
 
-    def extra_html(self, subject: "Subject", form: ConsoleForm | None) -> SafeString:
+    async def extra_html(self, subject: "Subject", form: ConsoleForm | None) -> SafeString:
         """Return the HTML to show above the form."""
         return SafeString("")
 
@@ -505,6 +513,42 @@ class Link(Action):
     dock: ClassVar[str] = ""
 
 
+class EditForm(Link):
+    """Link to the form that edits an object step by step. For kinds with a wizard."""
+
+    name = "form"
+    label = pgettext_lazy("action", "Edit")
+    weight = 2
+    needs = (Permission("patch"), Permission("get"))
+
+    def url(self, cluster: str, segment: str, key: Key) -> str:
+        return edit_form_url(cluster, segment, key)
+
+    def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
+        return kubectl(f"edit {kind.gvr.qualified} {quoted(key.name)}", key)
+
+
+class EditSection(Link):
+    """Link to the page with some fields of the form that edits an object: the section of the kind's
+    wizard with the name of the action.
+
+    The data of `command` are the manifest `before` and `after` the change.
+    """
+
+    weight = 1
+    needs = (Permission("patch"), Permission("get"))
+
+    def url(self, cluster: str, segment: str, key: Key) -> str:
+        return edit_form_url(cluster, segment, key, self.name)
+
+    def notes(self, subject: "Subject") -> Sequence[str | Promise]:
+        return owner_notes(subject.entry.projection.owner)
+
+    def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
+        changes = list(json_patch(data["before"], data["after"])) if data else ()
+        return kubectl_patch(kind.gvr, key, changes, "json") if changes else ""
+
+
 class EditYaml(Link):
     """Link to the YAML editor of an object. Available for every kind."""
 
@@ -518,3 +562,14 @@ class EditYaml(Link):
 
     def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
         return kubectl(f"edit {kind.gvr.qualified} {quoted(key.name)}", key)
+
+
+class CreateCopy(Link):
+    """Link to the page that creates a copy of an object, also in another project."""
+
+    name = "copy"
+    label = gettext_lazy("Create a copy")
+    needs = (Permission("create"), Permission("get"))
+
+    def url(self, cluster: str, segment: str, key: Key) -> str:
+        return started_url(new_url(cluster, segment, key.namespace), copy=str(key))

@@ -103,7 +103,7 @@ class DeleteOwner(Delete):
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
         return owned_types(kind)
 
-    def extra_html(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
+    async def extra_html(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
         """Return the owned objects that the user may see, as HTML."""
         branches = branches_of(subject, subject.kind, subject.entry, DEEPEST)
         if not branches:

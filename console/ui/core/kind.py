@@ -1,14 +1,15 @@
 """Base class of kinds, with their navigation and references between objects."""
 
 import enum
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
+from console.kube.group_kind import group_kind
 from console.kube.gvr import BUILT_IN_GROUPS, GVR, Key
 from console.kube.selectors import LabelSelector, read_selector
 from console.kube.status import Severity, Status
@@ -16,9 +17,9 @@ from console.kube.store import Entry
 from console.kube.uncached import UNCACHED
 from console.ui.core.access import Access
 from console.ui.core.action_texts import Fact
-from console.ui.core.actions import Action, EditYaml, Permission
-from console.ui.core.labels import EditLabels
-from console.ui.core.links import import_url
+from console.ui.core.actions import Action, CreateCopy, EditForm, EditYaml, Permission
+from console.ui.core.labels import ChangeLabels, EditLabels
+from console.ui.core.links import import_url, new_url
 from console.ui.core.words import SEVERITY_WORDS
 from console.ui.lists.columns import (
     AgeColumn,
@@ -26,10 +27,12 @@ from console.ui.lists.columns import (
     LinkColumn,
     NameColumn,
     NamespaceColumn,
+    PodsCause,
     StatusColumn,
     UsageColumn,
 )
 from console.ui.lists.filters import (
+    ExcludedNamespaceFilter,
     Filter,
     LabelFilter,
     NamespaceFilter,
@@ -37,7 +40,13 @@ from console.ui.lists.filters import (
     StatusFilter,
 )
 
+if TYPE_CHECKING:
+    from console.ui.wizard.examples import Example
+    from console.ui.wizard.wizard import Wizard
+
 Target = tuple[GVR, Key]
+#: Returns the cause of an object's state, limited to information that the viewer may see, or None.
+FindCause = Callable[[Entry[Any]], PodsCause | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +65,12 @@ class Reference:
     optional: bool = False
 
 
+#: The action of kinds with a wizard.
+EDIT_FORM: tuple[Action, ...] = (EditForm(),)
+#: The action of kinds whose objects users create.
+CREATE_COPY: tuple[Action, ...] = (CreateCopy(),)
 #: Actions that every kind has.
-COMMON_ACTIONS: tuple[Action, ...] = (EditYaml(), EditLabels())
+COMMON_ACTIONS: tuple[Action, ...] = (EditYaml(), EditLabels(), ChangeLabels())
 
 
 class Scope(enum.Enum):
@@ -75,6 +88,7 @@ NAV_GROUPS: dict[str, str | Promise] = {
     "access": gettext_lazy("Access"),
     "tenancy": gettext_lazy("Workspaces"),
     "custom": gettext_lazy("Custom resources"),
+    "other": gettext_lazy("Other resources"),
 }
 
 
@@ -162,7 +176,8 @@ class ResourceKind:
 
     Problems and masking:
 
-    - `checked_for_problems`: overviews show problems of these objects.
+    - `checked_for_problems`: overviews show problems of these objects, and menus count those that
+      fail. Requires the filter `state`.
     - `diagnosed_with`: types that `diagnosis` reads.
     - `states_with_logs`: states for which the log is helpful.
     - `masked`: paths in the object whose values are never shown. For a mapping, its values are
@@ -170,15 +185,22 @@ class ResourceKind:
 
     Actions:
 
+    - `can_be_copied`: users create objects like an existing one. False for kinds whose objects stand
+      for something that is not a copy, such as a user or a node.
     - `confirm_by_name`: deletion must be confirmed by typing the name, because creating the object
       again does not restore it.
     - `example`: content of a new manifest in addition to type and name.
+    - `examples`: what a new object can start from.
+    - `wizard`: the steps of the form that creates and edits objects, or None.
     - `progress`: renders the progress of an operation above the first tab.
     - `panels_ask`: additional permissions that panels check: verb, type, subresource.
 
     Relations:
 
-    - `addressable_by_kind_name`: owners and events refer to these objects by `Kind/name`.
+    - `addressable_by_kind_name`: owners and events often refer to these objects by
+      `Kind.group/name`. Lists with such references watch the kind, so that missing objects are marked.
+    - `links_unchecked`: links to these objects are the same for all users, because the objects
+      may not be cached. Their pages check permission and existence.
     - `owns`: types that controllers create for these objects. `revisions` is the one with their
       history.
     - `created_by_operators`: some objects are created for custom resources.
@@ -202,12 +224,16 @@ class ResourceKind:
     filters: ClassVar[Sequence[Filter]] = ()
     actions: ClassVar[Sequence[Action]] = ()
     addressable_by_kind_name: ClassVar[bool] = False
+    links_unchecked: ClassVar[bool] = False
     checked_for_problems: ClassVar[bool] = False
     diagnosed_with: ClassVar[Collection[GVR]] = ()
     states_with_logs: ClassVar[Collection[str]] = ()
     masked: ClassVar[Sequence[tuple[str, ...]]] = ()
+    can_be_copied: ClassVar[bool] = True
     confirm_by_name: ClassVar[bool] = False
     example: ClassVar[Mapping[str, Any]] = {"spec": {}}
+    examples: ClassVar[Sequence["Example"]] = ()
+    wizard: ClassVar["Wizard | None"] = None
     progress: ClassVar[ProgressPanel | None] = None
     panels_ask: ClassVar[frozenset[tuple[str, GVR, str]]] = frozenset()
     api_kind: ClassVar[str]
@@ -232,6 +258,11 @@ class ResourceKind:
         if "default_sort" not in vars(cls):
             columns = columns or ()
             cls.default_sort = next((c.id for c in columns if isinstance(c, StatusColumn)), "")
+
+    @cached_property
+    def group_kind(self) -> str:
+        """Group and kind in references: `Pod`, `Deployment.apps`. See `console.kube.group_kind`."""
+        return group_kind(self.api_kind, self.gvr.group)
 
     @cached_property
     def segment(self) -> str:
@@ -263,8 +294,22 @@ class ResourceKind:
 
     @cached_property
     def private(self) -> bool:
-        """True if objects are never cached, but read as the user. See `console.ui.core.object_source`."""
+        """True if objects contain secret values, which are not stored."""
         return self.gvr in UNCACHED
+
+    @property
+    def uncached(self) -> bool:
+        """True if objects are never cached, but read as the user. See `console.ui.core.object_source`."""
+        return self.private
+
+    def serves(self, verb: str) -> bool:
+        """Return True if the cluster supports the verb for this type."""
+        return True
+
+    @property
+    def has_wizard(self) -> bool:
+        """True if a form creates objects. For types without a declaration, it is generated."""
+        return self.wizard is not None and self.wizard.creates
 
     @property
     def has_pod_template(self) -> bool:
@@ -310,7 +355,7 @@ class ResourceKind:
         column = self.status_column
         return (
             self.search,
-            *((NamespaceFilter(),) if self.view.namespaced else ()),
+            *((NamespaceFilter(), ExcludedNamespaceFilter()) if self.view.namespaced else ()),
             LabelFilter(),
             *((StatusFilter(status=column.status),) if column is not None else ()),
             *self.filters,
@@ -319,19 +364,22 @@ class ResourceKind:
     @property
     def every_action(self) -> tuple[Action, ...]:
         """The actions that every kind has, and the kind's own."""
-        return (*COMMON_ACTIONS, *self.actions)
+        form = EDIT_FORM if self.has_wizard and not self.masked else ()
+        copy = CREATE_COPY if self.can_be_copied else ()
+        return (*form, *COMMON_ACTIONS, *copy, *self.actions)
 
     @cached_property
     def action_checks(self) -> Sequence[tuple[Action, frozenset[Permission], bool, bool]]:
         """Each action with the checks that an object's row requires: permissions, and whether the
-        action overrides `is_protected` and `applicable`.
+        action overrides `is_protected`, and `applicable` or `is_offered`.
         """
         return [
             (
                 action,
                 frozenset(action.needs),
                 type(action).is_protected is not Action.is_protected,
-                type(action).applicable is not Action.applicable,
+                type(action).applicable is not Action.applicable
+                or type(action).is_offered is not Action.is_offered,
             )
             for action in self.every_action
         ]
@@ -345,21 +393,27 @@ class ResourceKind:
         column = self.status_column
         return column.status(entry.projection) if column else None
 
-    def diagnosis(
-        self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access
-    ) -> tuple[Severity | None, str]:
-        """Return the severity and the reason of a problem, limited to information that the user may
-        see.
-
-        Return None and "" if nothing more than the status is available.
+    def diagnosis(self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access) -> str:
+        """Return the reason of a problem, limited to information that the user may see, or "" if
+        nothing more than the status is available.
         """
-        return None, ""
+        return ""
+
+    def cause_types(self) -> Collection[GVR]:
+        """Return the types that `cause_finder` reads. The permissions to list them must be in
+        `checked_permissions`.
+        """
+        return ()
+
+    def cause_finder(self, access: Access) -> FindCause | None:
+        """Return a function that lists call for each displayed row, or None if lists show no causes."""
+        return None
 
     def is_problem(self, status: Status) -> bool:
         return status.severity in (Severity.ERROR, Severity.WARN)
 
     def owner(self, item: Any) -> str:
-        """Return the owner to display as `Kind/name`, or ""."""
+        """Return the owner to display as `Kind.group/name`, or ""."""
         found: str = getattr(item, "owner", "")
         return found
 
@@ -389,10 +443,12 @@ class ResourceKind:
 
     def creatable(self, access: Access) -> bool:
         """Return True if the user may create objects of this cluster-scoped kind."""
-        return access.namespaces_where("create", self.gvr) is None
+        return self.serves("create") and access.namespaces_where("create", self.gvr) is None
 
     def create_url(self, cluster: str, namespace: str) -> str:
         """Return the URL of the create page. `namespace` is "" if it is selected on that page."""
+        if self.has_wizard:
+            return new_url(cluster, self.segment, namespace)
         return import_url(cluster, self.segment, namespace)
 
     def page_url(self, cluster: str, key: Key) -> str:
@@ -400,6 +456,12 @@ class ResourceKind:
         own page.
         """
         return ""
+
+    def tab_pages(self, access: Access, key: Key) -> Sequence[tuple[str | Promise, str]]:
+        """Return title and URL of other pages that are shown as tabs of an object. The user must have
+        permission to open them. Overrides may check only the permissions of the kind's actions.
+        """
+        return ()
 
     def logs_url(self, access: Access, namespaces: Sequence[str], labels: Sequence[str]) -> str:
         """Return the URL of the combined logs of the listed objects, or "" if not available."""

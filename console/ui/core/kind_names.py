@@ -25,7 +25,7 @@ def kind_named(kinds: Kinds, word: str) -> ResourceKind | None:
     take precedence over custom resources.
     """
     word = word.casefold()
-    return _names(tuple(kinds.declared)).get(word) or kinds.customs.named(word)
+    return _names(kinds.offered).get(word) or kinds.customs.named(word)
 
 
 def kinds_like(kinds: Kinds, text: str) -> list[ResourceKind]:
@@ -35,7 +35,7 @@ def kinds_like(kinds: Kinds, text: str) -> list[ResourceKind]:
     text = _squeezed(text)
     exact = kind_named(kinds, text)
     found = dict.fromkeys([exact] if exact else [])
-    names = _names(tuple(kinds.declared))
+    names = _names(kinds.offered)
     found |= dict.fromkeys(kind for name, kind in names.items() if name.startswith(text))
     if len(text) > 1:
         found |= dict.fromkeys(kind for name, kind in names.items() if text in name)

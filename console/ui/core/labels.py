@@ -20,7 +20,7 @@ from console.kube.gvr import Key
 from console.kube.names import is_label_value
 from console.kube.selectors import is_qualified
 from console.ui.core.action_texts import kubectl, quoted
-from console.ui.core.actions import Action, ActionContext, Outcome, Permission
+from console.ui.core.actions import BULK, Action, ActionContext, Outcome, Permission
 from console.ui.core.manifests import LAST_APPLIED, mapping
 from console.ui.core.text import escape_invisible
 from console.ui.forms.fields import KeyValueField, format_pairs
@@ -59,6 +59,10 @@ def _key_problem(key: str, _value: str) -> str:
     return text % {"key": escape_invisible(key)}
 
 
+def _annotation_problem(key: str, value: str) -> str:
+    return _key_problem(key.lower(), value)
+
+
 class LabelsForm(ConsoleForm):
     """Edit form for labels and annotations.
 
@@ -77,7 +81,7 @@ class LabelsForm(ConsoleForm):
         help_text=gettext_lazy(
             "Put a value that contains line breaks in quotes, as a JSON string."
         ),
-        check=lambda key, value: _key_problem(key.lower(), value),
+        check=_annotation_problem,
     )
     was = forms.CharField(widget=forms.HiddenInput)
 
@@ -142,6 +146,45 @@ class EditLabels(Action):
     async def run(self, context: ActionContext) -> Outcome:
         was, changed = context.data["was"], context.data["changed"]
         await context.patch_with_retry(lambda found: {"metadata": _pending(found, was, changed)})
+        return context.succeeded(_("Saved labels and annotations of %(kind)s %(name)s."))
+
+
+class ChangeLabelsForm(ConsoleForm):
+    """Form for changes to the labels and annotations of several objects."""
+
+    error_fields: Mapping[str, str] = LabelsForm.error_fields
+    labels = KeyValueField(
+        label=gettext_lazy("Labels to change"),
+        help_text=gettext_lazy("One per line: key=value sets a key, key- removes it."),
+        check=label_problem,
+        removes=True,
+    )
+    annotations = KeyValueField(
+        label=gettext_lazy("Annotations to change"), check=_annotation_problem, removes=True
+    )
+
+    def clean(self) -> dict[str, Any]:
+        if not self.errors:
+            self.require_changes(any(self.cleaned_data[name] for name in SECTIONS))
+        return self.cleaned_data
+
+
+class ChangeLabels(Action):
+    """Set and remove labels and annotations of several objects, without reading the others.
+    Available for every kind.
+    """
+
+    name = "change-labels"
+    label = gettext_lazy("Edit labels")
+    title_text = gettext_lazy("Change labels and annotations of %(kind)s %(name)s")
+    button_text = gettext_lazy("Save")
+    effect_text = gettext_lazy("All other labels and annotations stay unchanged.")
+    needs = (Permission("patch"),)
+    places = frozenset({BULK})
+    form = bulk_form = ChangeLabelsForm
+
+    async def run(self, context: ActionContext) -> Outcome:
+        await context.patch({"metadata": {name: context.data[name] for name in SECTIONS}})
         return context.succeeded(_("Saved labels and annotations of %(kind)s %(name)s."))
 
 

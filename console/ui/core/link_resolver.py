@@ -1,7 +1,10 @@
 """Links to objects that the viewer can list and that the cache contains.
 
 Viewers without permission to list a kind see the name without a link, whether or not the object
-exists. The same applies until the first list of the kind is loaded.
+exists. The same applies until the first list of the kind is loaded. Owners, event objects and
+scale targets of kinds without `addressable_by_kind_name` always have a link, because lists don't
+watch all of these kinds: the link is the same for all viewers, and the page checks permission and
+existence.
 """
 
 import asyncio
@@ -43,6 +46,8 @@ class LinkResolver:
         self.unsynced_types: set[GVR] = set()
 
     def resolve(self, target: LinkTarget | None) -> ResolvedLink:
+        if target is not None and target.group_kind:
+            return ResolvedLink(self._unchecked_url(target))
         url = target_url(self._cluster.name, target) if target is not None else ""
         if target is None or not url:
             return ResolvedLink()
@@ -51,6 +56,17 @@ class LinkResolver:
             look = self._looks[target.segment] = self._look(target.segment)
         there = look(Key(target.namespace, target.name))
         return ResolvedLink(url if there else "", there is False)
+
+    def _unchecked_url(self, target: LinkTarget) -> str:
+        """Return the page of an object, or "" if its type is not served."""
+        kind = self._cluster.kinds.by_group_kind(target.group_kind)
+        if kind is None or (kind.view.namespaced and not target.namespace):
+            return ""
+        # Tenants see objects that belong to the role of their workspace, which they can't open.
+        if kind.nav.group in ("access", "tenancy") and not kind.view.namespaced:
+            return ""
+        namespace = target.namespace if kind.view.namespaced else ""
+        return target_url(self._cluster.name, LinkTarget(kind.segment, namespace, target.name))
 
     def _look(self, segment: str) -> _Look:
         kind = self._cluster.kinds.find(segment)
@@ -65,12 +81,14 @@ class LinkResolver:
             return not key.namespace or allowed.may_include(key.namespace) or None
         if not allowed.includes(key):
             return None
+        if kind.uncached:
+            # The object's page reads it with the viewer's permissions and reports if it does not
+            # exist.
+            return True
         try:
             informer = self._cluster.runtime.informer(kind.gvr)
         except UnknownKind:
-            # Private kinds are never cached. The object's page reads it with the viewer's
-            # permissions and reports if it does not exist.
-            return kind.private or None
+            return None
         if not informer.freshness.synced:
             self.unsynced_types.add(kind.gvr)
             return None

@@ -34,6 +34,12 @@ def edit_url(cluster: str, segment: str, key: Key) -> str:
     return reverse("edit", args=_object_args(cluster, segment, key))
 
 
+def who_may_url(cluster: str, segment: str, key: Key) -> str:
+    """Return the URL of the page that answers who may read an object."""
+    query = {"verb": "get", "resource": segment, "namespace": key.namespace, "name": key.name}
+    return _with_query(reverse("access:who_may"), **query, cluster=cluster)
+
+
 def log_url(cluster: str, segment: str, key: Key, container: str = "") -> str:
     """Return the URL of the newest log lines of a pod or of an object's pods.
 
@@ -61,6 +67,14 @@ def terminal_url(
     return _with_query(url, container=container, attach="1" if attach else "")
 
 
+def files_url(cluster: str, segment: str, key: Key, container: str = "", *, path: str = "") -> str:
+    """Return the URL of a folder in a container of a pod: the root of the main container by
+    default.
+    """
+    url = reverse("files", args=(cluster, key.namespace, segment, key.name))
+    return _with_query(url, container=container, path=path)
+
+
 def _with_query(url: str, **given: str) -> str:
     query = urlencode({name: value for name, value in given.items() if value})
     return f"{url}?{query}" if query else url
@@ -72,9 +86,9 @@ def container_startup_url(cluster: str, key: Key, container: str) -> str:
     return f"{url}?{urlencode({'container': container})}"
 
 
-def bulk_url(action: str, cluster: str, segment: str) -> str:
-    """Return the URL of a bulk action on selected objects."""
-    return reverse("bulk", args=(cluster, segment, action))
+def bulk_url(action: str, cluster: str, segment: str, namespace: str = "") -> str:
+    """Return the URL of a bulk action on objects selected in a list, optionally of one project."""
+    return _with_query(reverse("bulk", args=(cluster, segment, action)), namespace=namespace)
 
 
 def draft_url(cluster: str, segment: str, key: Key) -> str:
@@ -86,12 +100,53 @@ def _object_args(cluster: str, segment: str, key: Key) -> tuple[str, ...]:
     return (cluster, *((key.namespace,) if key.namespace else ()), segment, key.name)
 
 
+def _object_page(view: str, cluster: str, segment: str, key: Key, **parts: str) -> str:
+    """Return the URL of an object's page. `parts` are its last segment, or "" to leave it out.
+
+    The arguments are named, because a URL with a namespace has as many arguments as a URL with a last
+    segment.
+    """
+    given = {name: part for name, part in {"namespace": key.namespace, **parts}.items() if part}
+    return reverse(
+        view, kwargs={"cluster": cluster, "resource": segment, "name": key.name, **given}
+    )
+
+
 @lru_cache(KEPT)
 def import_url(cluster: str, segment: str = "", namespace: str = "") -> str:
     """Return the URL of the page that creates objects from YAML, optionally in a project and with a
     template of a kind.
     """
     return _with_query(reverse("import", args=(cluster,)), kind=segment, namespace=namespace)
+
+
+@lru_cache(KEPT)
+def create_page_url(cluster: str, namespace: str = "") -> str:
+    """Return the URL of the page with all kinds to create, optionally in a project."""
+    return _with_query(reverse("create", args=(cluster,)), namespace=namespace)
+
+
+@lru_cache(KEPT)
+def new_url(cluster: str, segment: str, namespace: str = "") -> str:
+    """Return the URL of the wizard that creates an object, optionally in a project."""
+    return _with_query(reverse("new", args=(cluster, segment)), namespace=namespace)
+
+
+def started_url(url: str, **start: str) -> str:
+    """Return the URL of a page that creates an object (`ResourceKind.create_url`), with what the
+    object starts from: see `console.views.starting_points`.
+    """
+    return f"{url}{'&' if '?' in url else '?'}{urlencode(start)}" if start else url
+
+
+def wizard_url(cluster: str, segment: str, draft: str, step: str) -> str:
+    """Return the URL of a step of a wizard with a draft."""
+    return reverse("wizard", args=(cluster, segment, draft, step))
+
+
+def edit_form_url(cluster: str, segment: str, key: Key, step: str = "") -> str:
+    """Return the URL of a step of the wizard that edits an object, the first step for ""."""
+    return _object_page("edit_form", cluster, segment, key, step=step)
 
 
 def import_draft_url(cluster: str) -> str:
@@ -123,7 +178,4 @@ def detail_url(cluster: str, segment: str, key: Key, tab: str = "") -> str:
     """Return the URL of a tab of an object's detail page. Without a tab, links should use
     `object_url` instead.
     """
-    parts = {"namespace": key.namespace, "tab": tab}
-    given = {name: part for name, part in parts.items() if part}
-    names = {"cluster": cluster, "resource": segment, "name": key.name, **given}
-    return reverse("detail", kwargs=names)
+    return _object_page("detail", cluster, segment, key, tab=tab)

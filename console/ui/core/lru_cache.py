@@ -4,11 +4,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sized
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V", bound=Sized)
 T = TypeVar("T")
+
+#: The caches of the process by their name in the metrics.
+caches: "dict[str, LruCache[Any, Any]]" = {}
 
 
 class LruCache(Generic[K, V]):
@@ -16,12 +19,20 @@ class LruCache(Generic[K, V]):
 
     It holds at most `places` values with a total `len()` of at most `room`, and drops values
     that were not used for `idle` seconds. The idle limit is enforced on each lookup, and the
-    other limits when a value is added. Thread-safe.
+    other limits when a value is added. Caches with a `name` are in the metrics. Thread-safe.
     """
 
     def __init__(
-        self, *, places: int, room: int, idle: float, clock: Callable[[], float] = time.monotonic
+        self,
+        *,
+        places: int,
+        room: int,
+        idle: float,
+        clock: Callable[[], float] = time.monotonic,
+        name: str = "",
     ) -> None:
+        if name:
+            caches[name] = self
         self._places, self._room, self._idle = places, room, idle
         self._clock = clock
         self._lock = Lock()
@@ -33,6 +44,12 @@ class LruCache(Generic[K, V]):
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    @property
+    def length(self) -> int:
+        """The total length of the values."""
+        with self._lock:
+            return sum(len(value) for value, _asked in self._kept.values())
 
     def find(self, key: K) -> V | None:
         """Return the cached value of a key, or None. Does not evict values."""

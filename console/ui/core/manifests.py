@@ -72,6 +72,12 @@ def number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
+def time_text(value: Any) -> str:
+    """Return an RFC 3339 time as a text in UTC, or ""."""
+    found = time(value)
+    return f"{found:%Y-%m-%d %H:%M:%S} UTC" if found is not None else ""
+
+
 def time(value: Any) -> datetime | None:
     """Parse an RFC 3339 time and return it in UTC, or None."""
     try:

@@ -26,7 +26,8 @@ PLACE = ("cluster", "workspace", "namespace")
 class MenuEntry:
     """A menu entry of one or more levels, which are sorted by `order`.
 
-    `may` returns True if the viewer can open the page. `kinds` is the `Nav.entry` of the kinds
+    `may` returns True if the viewer can open the page, and `may_here` if the viewer can open it in a
+    project or workspace with this name. `kinds` is the `Nav.entry` of the kinds
     whose lists the entry stands for, or "" for a page.
     """
 
@@ -36,6 +37,7 @@ class MenuEntry:
     icon: str
     may: Callable[[Access], bool] = lambda _access: True
     kinds: str = ""
+    may_here: Callable[[Access, str], bool] = lambda _access, _place: True
 
 
 #: Order, label and icon of the first page of each level.

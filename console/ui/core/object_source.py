@@ -8,18 +8,20 @@ from collections.abc import AsyncIterator, Hashable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.kube.errors import Forbidden
+from console.kube.errors import ApiError, Forbidden
 from console.kube.gvr import Key
 from console.kube.informer import Informer
 from console.kube.livelist import LiveList
 from console.kube.store import Entry
+from console.kube.tables import TableReading, table_columns
 from console.kube.transport import CALL_TIMEOUT
 from console.ui.core.access import Access
-from console.ui.core.custom_kinds import GenericKind
+from console.ui.core.custom_kinds import GenericKind, TableKind
 from console.ui.core.kind import ResourceKind
 from console.ui.core.permissions import Denied, NotLoaded, Readable, readable, whole_namespaces
 from console.ui.fragments.empty_states import loading_block
@@ -70,7 +72,7 @@ def source_key(kind: ResourceKind, access: Access) -> Hashable:
 
 def _shared(kind: ResourceKind, access: Access) -> Informer[Any] | None:
     """Return the cache's informer, or None if the kind is read as the viewer. Raise `UnknownKind`."""
-    if kind.private:
+    if kind.uncached:
         return None
     informer = access.cluster.runtime.informer(kind.gvr)
     refused = not informer.freshness.synced and informer.refusal is not None
@@ -101,8 +103,12 @@ def open_source(
     if shared is not None:
         yield shared
         return
-    if alone and key is not None and access.can("get", kind.gvr, **key._asdict()):
-        found = access.cluster.runtime.live_object(kind.gvr, access.identity, key)
+    # Reading a table is not cheaper than its objects, so that a page reads only its own object.
+    single = (alone or isinstance(kind, TableKind)) and kind.serves("get")
+    if single and key is not None and access.can("get", kind.gvr, **key._asdict()):
+        runtime = access.cluster.runtime
+        table = _table_reading(kind, access, watched=False)
+        found = runtime.live_object(kind.gvr, access.identity, key, **table)
     else:
         found = _as_viewer(kind, access, namespaces, key, allowed)
     with found:
@@ -120,21 +126,50 @@ def _as_viewer(
     try:
         whole = whole_namespaces(kind, allowed or readable(kind, access), namespaces)
         wanted = namespaces or (("",) if whole is None else tuple(sorted(whole)))
-        # Lists are watched while the page is open.
-        for namespace in wanted:
-            if not access.can("watch", kind.gvr, namespace=namespace):
-                raise Denied("watch", kind.gvr, namespace)
+        # Lists are watched while the page is open. Tables are listed again if that is not possible.
+        unwatched = [one for one in wanted if not access.can("watch", kind.gvr, namespace=one)]
+        if unwatched and not isinstance(kind, TableKind):
+            raise Denied("watch", kind.gvr, unwatched[0])
     except Denied:
         if key is None:
             raise
-        return runtime.live_object(kind.gvr, access.identity, key)
+        table = _table_reading(kind, access, watched=False)
+        return runtime.live_object(kind.gvr, access.identity, key, **table)
     if len(wanted) > MOST_PROJECTS:
         text = _(
             "You can list these resources in at most %(count)s projects at a time. Select the "
             "projects to list."
         )
         raise TooManyProjects(text % {"count": MOST_PROJECTS})
-    return runtime.live_list(kind.gvr, access.identity, wanted)
+    table = _table_reading(kind, access, watched=kind.serves("watch") and not unwatched)
+    return runtime.live_list(kind.gvr, access.identity, wanted, **table)
+
+
+def _table_reading(kind: ResourceKind, access: Access, *, watched: bool) -> dict[str, TableReading]:
+    """Return the argument `table` for reading the kind, or nothing if it is not read as tables."""
+    if not isinstance(kind, TableKind):
+        return {}
+    note = partial(access.cluster.kinds.customs.note_columns, kind.gvr)
+    return {"table": TableReading(kind.view.namespaced, watched, note)}
+
+
+async def with_columns(kind: ResourceKind, access: Access) -> ResourceKind:
+    """Return the kind with the columns that the server shows for it.
+
+    The columns are read as the viewer, on first use. Return the kind without columns if they can't
+    be read: the list then reports the error.
+    """
+    if not isinstance(kind, TableKind) or kind.columns_known or not kind.serves("list"):
+        return kind
+    cluster = access.cluster
+    try:
+        whole = whole_namespaces(kind, readable(kind, access))
+        namespace = "" if whole is None else min(whole)
+        answer = await cluster.runtime.as_user(access.identity).get_columns(kind.gvr, namespace)
+        cluster.kinds.customs.note_columns(kind.gvr, table_columns(answer))
+    except (Denied, ApiError):
+        return kind
+    return cluster.kinds.find(kind.segment) or kind
 
 
 @asynccontextmanager
@@ -153,7 +188,7 @@ async def open_loaded_source(
     A read with `alone` is a single request and uses the request timeout instead. Raise the
     exceptions of `open_source`, and `Denied` if kube-apiserver rejects the viewer's request.
     """
-    if not kind.private:
+    if not kind.uncached:
         await access.cluster.runtime.wait_synced(kind.gvr, timeout=seconds)
     with open_source(kind, access, namespaces, key, allowed, alone=alone) as informer:
         if isinstance(informer, LiveList):
@@ -193,7 +228,7 @@ def cached_entry(kind: ResourceKind, access: Access, key: Key, uid: str) -> Entr
     """Return the current cache entry of a displayed object, or None if the cache does not contain
     the object with this UID. The caller must check access first.
     """
-    informer = access.cluster.runtime.informers().get(kind.gvr)
+    informer = None if kind.uncached else access.cluster.runtime.informers().get(kind.gvr)
     entry = informer.store.get(key) if informer is not None else None
     return entry if entry is not None and entry.projection.uid == uid else None
 
@@ -209,6 +244,8 @@ async def find_entry(
     async with open_loaded_source(
         kind, access, namespaces, key, seconds=seconds, alone=True
     ) as informer:
+        if informer.not_installed:
+            return None
         entry = informer.store.get(key)
         if entry is None and not informer.freshness.synced:
             raise ListNotLoaded(kind, informer)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from console.kube.factory import UnknownKind
-from console.kube.gvr import BUILT_IN_GROUPS, GVR
+from console.kube.gvr import GVR
 from console.kube.informer import Freshness, Informer
 from console.kube.store import Entry
 from console.ui.core.access import Access
@@ -105,9 +105,7 @@ def current_page_data(
 def _seen(sight: PageData, gvr: GVR) -> VisibleKind | None:
     cluster = sight.cluster
     kind = cluster.kinds.of(gvr)
-    # A custom resource type that the cluster does not define.
-    undefined = gvr.group not in BUILT_IN_GROUPS and cluster.runtime.types.get(gvr) is None
-    if kind is None or undefined:
+    if kind is None or not cluster.kinds.installed(gvr):
         return None
     if sight.namespaces and kind.scope is not Scope.NAMESPACED:
         return None

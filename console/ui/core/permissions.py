@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from django.utils.functional import Promise
 
-from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, Key, matching_keys
+from console.kube.gvr import BUILT_IN_GROUPS, CUSTOM_RESOURCE_DEFINITIONS, GVR, Key, matching_keys
 from console.ui.core.access import Access
 from console.ui.core.actions import Permission
 from console.ui.core.kind import ResourceKind, Scope
@@ -57,13 +57,12 @@ class NotLoaded(Exception):
 def may_know_kind(access: Access, kind: ResourceKind) -> bool:
     """Return True if the user may know that the cluster has this kind.
 
-    Built-in kinds are public. A custom resource is visible to users who may list
-    CustomResourceDefinitions or have a permission on it.
+    Kubernetes' own types and built-in kinds are public. Any other type is visible to users who
+    may list CustomResourceDefinitions or have a permission on the type.
     """
     gvr = kind.gvr
-    if access.cluster.kinds.declared.by_type(gvr) or access.can(
-        "list", CUSTOM_RESOURCE_DEFINITIONS
-    ):
+    public = gvr.group in BUILT_IN_GROUPS or access.cluster.kinds.declared.by_type(gvr)
+    if public or access.can("list", CUSTOM_RESOURCE_DEFINITIONS):
         return True
     return any(
         access.namespaces_where(verb, gvr) != frozenset() or access.names_where(verb, gvr)

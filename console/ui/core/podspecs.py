@@ -12,8 +12,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
 
+from console.kube.projections.pod import waiting_status
 from console.kube.status import Severity
 from console.ui.core.manifests import mapping, mappings_at, number, text, texts, time
+from console.ui.core.words import translate
 
 #: Maximum containers shown per pod.
 MOST = 50
@@ -23,7 +25,6 @@ _GROUPS = (
     ("containers", "containerStatuses", gettext_lazy("Container")),
     ("ephemeralContainers", "ephemeralContainerStatuses", gettext_lazy("Debug container")),
 )
-_STARTING = frozenset({"", "ContainerCreating", "PodInitializing"})
 _PROBES = (
     ("startupProbe", gettext_lazy("Startup probe")),
     ("readinessProbe", gettext_lazy("Readiness probe")),
@@ -57,7 +58,8 @@ class ContainerView:
     """A container of a pod or a template.
 
     `severity` and `word` are "" in a template, which has no state. `waiting` is the reason of
-    the waiting state, or "". `spec` is the container's part of the manifest.
+    the waiting state, or "". `spec` and `status` are the container's parts of the manifest. `status` is
+    empty in a template.
     """
 
     role: str | Promise
@@ -74,19 +76,22 @@ class ContainerView:
     restarts: int | None
     ready: bool
     spec: Mapping[str, Any]
+    status: Mapping[str, Any]
 
 
 def containers_of(manifest: Mapping[str, Any]) -> tuple[ContainerView, ...]:
     """Return the containers in the order of the manifest, init containers first. Empty for kinds
     without pods.
     """
-    if mappings_at(manifest, "spec", "containers"):
-        return tuple(_all(mapping(manifest, "spec"), mapping(manifest, "status")))
-    for path in _TEMPLATES:
-        spec = mapping(manifest, *path)
-        if mappings_at(spec, "containers"):
-            return tuple(_all(spec, None))
-    return ()
+    spec = pod_spec_of(manifest)
+    is_pod = spec is mapping(manifest, "spec")
+    return tuple(_all(spec, mapping(manifest, "status") if is_pod else None))
+
+
+def pod_spec_of(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the spec of a pod or of a pod template. Empty for kinds without pods."""
+    specs = (mapping(manifest, *path) for path in (("spec",), *_TEMPLATES))
+    return next((spec for spec in specs if mappings_at(spec, "containers")), {})
 
 
 def _all(spec: Mapping[str, Any], status: Mapping[str, Any] | None) -> Iterator[ContainerView]:
@@ -119,10 +124,13 @@ def _container(
         restarts=number(mapping(status).get("restartCount")) or 0 if of_a_pod else None,
         ready=mapping(status).get("ready") is True,
         spec=spec,
+        status=mapping(status),
     )
 
 
-def _state(status: Mapping[str, Any] | None, ended: Termination | None) -> tuple[str, str]:
+def _state(
+    status: Mapping[str, Any] | None, ended: Termination | None
+) -> tuple[str, str | Promise]:
     state = mapping(status, "state")
     if ended is not None:
         if ended.code:
@@ -132,8 +140,9 @@ def _state(status: Mapping[str, Any] | None, ended: Termination | None) -> tuple
         if mapping(status).get("ready") is False:
             return Severity.WARN.value, _("Not ready")
         return Severity.OK.value, _("Running")
-    starting = text(mapping(state, "waiting").get("reason")) in _STARTING
-    return (Severity.PROGRESS if starting else Severity.ERROR).value, _("Waiting")
+    waiting = waiting_status(text(mapping(state, "waiting").get("reason")))
+    starting = waiting.severity is Severity.PROGRESS
+    return waiting.severity.value, _("Waiting") if starting else translate(waiting.word)
 
 
 def termination_of(terminated: Mapping[str, Any], memory_limit: str = "") -> Termination | None:
@@ -166,11 +175,17 @@ def _how(code: int, reason: str, memory_limit: str) -> str:
 
 
 def ports_of(spec: Mapping[str, Any]) -> list[str]:
-    """Return the ports, for example `8080/TCP http`."""
+    """Return the ports, for example `8080/TCP http`, with the port of the node, if any."""
     found = []
     for port in mappings_at(spec, "ports")[:MOST]:
         shown = f"{text(port.get('containerPort'))}/{text(port.get('protocol')) or 'TCP'}"
-        found.append(f"{shown} {text(port.get('name'))}".strip())
+        shown = f"{shown} {text(port.get('name'))}".strip()
+        place = ":".join(part for key in ("hostIP", "hostPort") if (part := text(port.get(key))))
+        found.append(
+            _("%(port)s (on the node: %(place)s)") % {"port": shown, "place": place}
+            if port.get("hostPort")
+            else shown
+        )
     return found
 
 
@@ -197,9 +212,20 @@ def _probe(probe: Mapping[str, Any]) -> str:
     words = {
         "seconds": number(probe.get("periodSeconds")) or 10,
         "failures": number(probe.get("failureThreshold")) or 3,
+        "successes": number(probe.get("successThreshold")) or 1,
+        "delay": number(probe.get("initialDelaySeconds")) or 0,
+        "timeout": number(probe.get("timeoutSeconds")) or 1,
     }
-    how = _("every %(seconds)ss, fails after %(failures)s consecutive failures") % words
-    return f"{_asks(probe)} · {how}"
+    found = [
+        _asks(probe),
+        _("every %(seconds)ss, fails after %(failures)s consecutive failures") % words,
+    ]
+    if words["successes"] > 1:
+        found.append(_("succeeds after %(successes)s consecutive successes") % words)
+    if words["delay"]:
+        found.append(_("starts after %(delay)ss") % words)
+    found.append(_("timeout: %(timeout)ss") % words)
+    return " · ".join(found)
 
 
 def _asks(probe: Mapping[str, Any]) -> str:
@@ -210,6 +236,6 @@ def _asks(probe: Mapping[str, Any]) -> str:
     if tcp:
         return f"TCP :{text(tcp.get('port'))}"
     if grpc:
-        return f"gRPC :{text(grpc.get('port'))}"
+        return f"gRPC :{text(grpc.get('port'))} {text(grpc.get('service'))}".strip()
     command = " ".join(texts(mapping(probe, "exec").get("command")))
     return command or pgettext("check", "unknown")

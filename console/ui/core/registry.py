@@ -46,11 +46,11 @@ class InvalidKindDeclaration(TypeError):
 
 
 class Registry:
-    """The registered kinds, by URL segment and by Kubernetes kind."""
+    """The registered kinds, by URL segment and by group and kind."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, ResourceKind] = {}
-        self._called: dict[str, ResourceKind] = {}
+        self._by_group_kind: dict[str, ResourceKind] = {}
 
     def add(self, cls: type[ResourceKind]) -> ResourceKind:
         """Register a kind. Raise `InvalidKindDeclaration` if it is invalid."""
@@ -60,8 +60,7 @@ class Registry:
         if problems:
             raise InvalidKindDeclaration(f"{cls.__qualname__}: {'; '.join(problems)}")
         kind = self._kinds[segment_of(cls.gvr)] = cls()
-        if "." not in kind.gvr.group or kind.gvr.group.endswith(".k8s.io"):
-            self._called[kind.api_kind] = kind
+        self._by_group_kind[kind.group_kind] = kind
         return kind
 
     def by_segment(self, segment: str) -> ResourceKind | None:
@@ -73,11 +72,9 @@ class Registry:
         found = self._kinds.get(segment_of(gvr))
         return found if found is not None and found.gvr == gvr else None
 
-    def by_api_kind(self, word: str) -> ResourceKind | None:
-        """Return the built-in kind with a Kubernetes kind name such as `Pod`. Custom resources with
-        the same kind name are not considered.
-        """
-        return self._called.get(word)
+    def by_group_kind(self, word: str) -> ResourceKind | None:
+        """Return the kind of a `Kind.group` (see `console.kube.group_kind`)."""
+        return self._by_group_kind.get(word)
 
     def declares(self, group: str, plural: str) -> bool:
         """Return True if a kind is registered for any version of the type."""
@@ -96,7 +93,7 @@ def register(cls: K) -> K:
     kind = kinds.add(cls)
     register_object_page(kind.segment, kind.page_url)
     if kind.addressable_by_kind_name:
-        register_kind(kind.api_kind, kind.segment, namespaced=kind.view.namespaced)
+        register_kind(kind.group_kind, kind.segment, namespaced=kind.view.namespaced)
     return cls
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import patch_vary_headers
 from django_htmx.middleware import HtmxDetails
@@ -56,6 +57,18 @@ def is_fragment(request: ConsoleRequest) -> bool:
     """
     htmx = request.htmx
     return bool(htmx) and not htmx.boosted and not htmx.history_restore_request
+
+
+def own_path(url: str | None) -> str:
+    """Return the path and query of a URL of the console, or "" for other URLs.
+
+    The origins in the settings are compared, because a proxy that terminates TLS changes the scheme
+    of the request.
+    """
+    for origin in settings.ORIGINS:
+        if url and url.startswith(f"{origin}/"):
+            return url.removeprefix(origin).partition("#")[0]
+    return ""
 
 
 def vary_on_htmx(response: HttpResponse) -> None:

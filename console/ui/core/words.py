@@ -66,6 +66,7 @@ STATUS_WORDS = frozenset(
         gettext_noop("Not available"),
         gettext_noop("Not enforced"),
         gettext_noop("Not ready"),
+        gettext_noop("Partially ready"),
         gettext_noop("Paused"),
         gettext_noop("Port failed"),
         gettext_noop("Ready"),
@@ -106,6 +107,8 @@ SENTENCES = frozenset(
         gettext_noop("Pods on nodes that should not run the DaemonSet: %(n)s"),
         gettext_noop("Failed pods: %(n)s"),
         gettext_noop("Active jobs: %(n)s"),
+        gettext_noop("Cordoned"),
+        gettext_noop("Cordoned. %(reason)s"),
         gettext_noop("Healthy pods: %(n)s, required: %(needed)s"),
         gettext_noop("The response from the Kubernetes API was incomplete"),
         gettext_noop("A watch event was larger than 16 MiB"),
@@ -114,11 +117,15 @@ SENTENCES = frozenset(
         ),
         gettext_noop("The object changes too often. Try again later."),
         gettext_noop("The response from the Kubernetes API could not be parsed"),
+        gettext_noop(
+            "The proxy in the console's kubeconfig does not support this kind of connection"
+        ),
         gettext_noop("No response from the Kubernetes API: %(why)s"),
         gettext_noop("The Kubernetes API is not responding"),
         gettext_noop("The Kubernetes API closed the connection"),
         gettext_noop("The Kubernetes API no longer has the earlier changes"),
         gettext_noop("The cluster no longer has this resource type"),
+        gettext_noop("This resource type is not installed on this cluster"),
         gettext_noop("Internal error in the console. See the console's log"),
         gettext_noop("The object was replaced by another object with the same name."),
         gettext_noop("The parentheses in “%(text)s” do not match."),
@@ -126,17 +133,53 @@ SENTENCES = frozenset(
         gettext_noop("The value of %(key)s has changed in the meantime."),
         gettext_noop("This list is closed"),
         gettext_noop("%(host)s refused the connection"),
+        gettext_noop("the connection was closed"),
+        gettext_noop("the response is invalid"),
         gettext_noop("%(namespace)s: %(problem)s"),
         gettext_noop("The Kubernetes API did not issue a token to the console"),
         gettext_noop("The response from the Kubernetes API is not a Lease"),
+        gettext_noop("The response from the Kubernetes API is not a leader election lock"),
         gettext_noop("The console's credentials have expired or were revoked"),
         gettext_noop("The console's kubeconfig could not be read"),
         gettext_noop("The response from the Kubernetes API is not an OpenAPI document"),
         gettext_noop("The response from the Kubernetes API is not a list of resource types"),
+        gettext_noop("The response from the Kubernetes API is not a table"),
+        gettext_noop("the server could not find the requested resource"),
         gettext_noop("The response from the Kubernetes API is nested too deeply"),
         gettext_noop("The response from the Kubernetes API is not an object"),
         gettext_noop("The response from the Kubernetes API is not a WebSocket"),
         gettext_noop("The response from the Kubernetes API is too long"),
+        gettext_noop("The node of the pod supports none of the stream protocols %(offered)s."),
+        gettext_noop(
+            "kube-apiserver allowed the request, but the node of the pod refused it. Check the "
+            "permissions of kube-apiserver's kubelet client certificate."
+        ),
+        gettext_noop(
+            "No admission policy limits which permissions the service account quarterdeck-console can "
+            "grant. Its credentials are as powerful as those of an administrator."
+        ),
+        gettext_noop(
+            "Project administrators can assign their project to another workspace, and can change its "
+            "share of the workspace quota and its network isolation."
+        ),
+        gettext_noop(
+            "Users who can create pods or request tokens in the namespace quarterdeck-system can act as "
+            "the console."
+        ),
+        gettext_noop(
+            "Users who can change RoleBases can grant themselves permissions in every project."
+        ),
+        gettext_noop(
+            "Kubernetes stores a token that doesn't expire in a Secret for each service account of the "
+            "console. Users who can read all Secrets can act as the console."
+        ),
+        gettext_noop("Fields that the cluster doesn't know are ignored instead of rejected."),
+        gettext_noop("The YAML editor has no completion and no validation."),
+        gettext_noop("Debug containers are not available."),
+        gettext_noop(
+            "The cluster's signer determines how long certificates of kubeconfigs are valid, usually a "
+            "year."
+        ),
         gettext_noop("the request timed out"),
         gettext_noop("the certificate is not trusted"),
         gettext_noop("kube-apiserver returned %(code)s"),

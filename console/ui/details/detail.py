@@ -18,27 +18,30 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from console.kube.factory import UnknownKind
-from console.kube.gvr import GVR, Key
+from console.kube.gvr import CLUSTER_ROLE_BINDINGS, GVR, Key
 from console.kube.informer import Informer
 from console.kube.store import Entry
-from console.ui.core.access import Access
+from console.ui.core.access import EVERYTHING, Access
 from console.ui.core.actions import HEADER
-from console.ui.core.kind import NAV_GROUPS, KindView, ResourceKind
+from console.ui.core.kind import KindView, ResourceKind
 from console.ui.core.kind_permissions import RestrictedAccess
-from console.ui.core.links import list_url
+from console.ui.core.links import list_url, who_may_url
 from console.ui.core.object_source import LiveState, live_state
 from console.ui.core.permissions import Denied, check_visible
 from console.ui.core.subject import Subject
 from console.ui.details.panels import Panel
-from console.ui.details.panels.standard import tabs_of
+from console.ui.details.panels.standard import AUDIT, tabs_of
 from console.ui.fragments.cached_fragments import CachedFragment
 from console.ui.fragments.placeholders import collect_placeholders, split_at_placeholders
 from console.ui.lists.rows import ActionBar, ListRow, action_bar, make_row, short_hash
-from console.ui.navigation.level import Level
 from console.ui.navigation.page_routes import DetailRoute
-from console.ui.navigation.projects import can_access_project
 
 log = logging.getLogger(__name__)
+
+#: Returns a changed URL.
+UrlChange = Callable[[str], str]
+#: Template of the head of an object's page.
+HEAD = "ui/detail/_head_text.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class DetailPart:
 
 @dataclass(frozen=True, slots=True)
 class TabLink:
-    """A tab. `elsewhere` is True if it links to another page."""
+    """A tab. `elsewhere` is True if the whole page is loaded, which may be another page."""
 
     title: str | Promise
     url: str
@@ -82,18 +85,14 @@ class Detail:
     """The content of a detail page.
 
     `parts` are the deletion notice, the head, and the panels. `etag` is equal for two pages that
-    look the same. `up_url` is the list of the kind. `project_url` is "" if the user may not open
-    the project.
+    look the same.
     """
 
     kind: KindView
-    group: str | Promise
     key: str
     namespace: str
     name: str
     url: str
-    up_url: str
-    project_url: str
     tabs: tuple[TabLink, ...]
     parts: tuple[DetailPart, ...]
     etag: str
@@ -132,10 +131,13 @@ def detail(
     others: Mapping[GVR, Informer[Any]],
     *,
     known: Mapping[str, DetailPart] | None = None,
+    with_list: UrlChange | None = None,
+    head_template: str = HEAD,
 ) -> Detail | None:
     """Return the object as the user may see it, or None if it does not exist. Raise `Denied`.
 
-    `known` contains parts by ID that are reused instead of rendered again.
+    `known` contains parts by ID that are reused instead of rendered again. `with_list` adds the list
+    that the user came from to the URLs of actions. `head_template` renders name, status and actions.
     """
     place.check(access)
     entry = informer.store.get(place.key)
@@ -151,21 +153,16 @@ def detail(
         query=dict(place.choices),
     )
     have = known or {}
-    parts = [deletion_notice(place), have.get("detail-head") or _head(place, access, entry)]
+    head = have.get("detail-head") or _head(place, access, entry, with_list, head_template)
+    parts = [deletion_notice(place), head]
     parts += [have.get(panel_id(panel)) or _panel(panel, subject) for panel in place.tab.panels]
-    home = Level("project", place.cluster.name, namespace=place.key.namespace)
     return Detail(
         kind=place.kind.view,
-        group=NAV_GROUPS[place.kind.nav.group],
         key=str(place.key),
         namespace=place.key.namespace,
         name=place.key.name,
         url=place.url,
-        up_url=_up(place),
-        project_url=home.url
-        if home.namespace and can_access_project(access, home.namespace)
-        else "",
-        tabs=_tabs(place),
+        tabs=_tabs(place, access),
         parts=tuple(parts),
         etag=etag_of(parts),
         resource_version=entry.resource_version,
@@ -199,36 +196,51 @@ def deletion_notice(
     )
 
 
-def _head(place: DetailRoute, access: Access, entry: Entry[Any]) -> DetailPart:
+def _head(
+    place: DetailRoute,
+    access: Access,
+    entry: Entry[Any],
+    with_list: UrlChange | None = None,
+    template: str = HEAD,
+) -> DetailPart:
     row = make_row(place.kind, access, entry)
     column = place.kind.status_column
-    context = {
-        "row": row,
-        "actions": _actions(row),
-        "kind": place.kind.view,
-        "status": column.value(entry) if column is not None else None,
-        "created": entry.projection.created,
-    }
-    return _part(
-        "detail-head",
-        "ui/detail/_head.html",
-        "",
-        lambda: render_to_string("ui/detail/_head_text.html", context),
-    )
+
+    def part(actions: ActionBar) -> DetailPart:
+        context = {
+            "row": row,
+            "actions": actions,
+            "kind": place.kind.view,
+            "status": column.value(entry) if column is not None else None,
+            "created": entry.projection.created,
+        }
+        return _part(
+            "detail-head",
+            "ui/detail/_head.html",
+            "",
+            lambda: render_to_string(template, context),
+        )
+
+    found = part(_actions(row))
+    # The signature is that of the part without the list, which the websockets send to all users.
+    return replace(found, body=part(_actions(row, with_list)).body) if with_list else found
 
 
-def _actions(row: ListRow) -> ActionBar:
-    return action_bar(item for item in row.menu if HEADER in item.action.places)
+def _actions(row: ListRow, with_list: UrlChange | None = None) -> ActionBar:
+    shown = (item for item in row.menu if HEADER in item.action.places)
+    if with_list is not None:
+        shown = (replace(item, url=with_list(item.url)) for item in shown)
+    return action_bar(shown)
 
 
 def _panel(panel: Panel, subject: Subject) -> DetailPart:
     part = _part(
-        panel_id(panel), "ui/detail/_panel.html", panel.title, lambda: _shown(panel, subject)
+        panel_id(panel), "ui/detail/_panel.html", panel.title, lambda: panel_html(panel, subject)
     )
     return replace(part, place=panel.place)
 
 
-def _shown(panel: Panel, subject: Subject) -> str:
+def panel_html(panel: Panel, subject: Subject) -> str:
     """Render one panel. A failing panel must not break the others, because tenants control its
     input.
     """
@@ -269,8 +281,12 @@ class ObjectHead:
         return self.tabs[1].url
 
 
-def object_head(access: Access, gvr: GVR, key: Key) -> ObjectHead | None:
-    """Return the head of the object, or None if the user may not see it or it is not in the cache."""
+def object_head(
+    access: Access, gvr: GVR, key: Key, with_list: UrlChange | None = None
+) -> ObjectHead | None:
+    """Return the head of the object, or None if the user may not see it or it is not in the cache.
+    `with_list` adds the list that the user came from to the URLs of actions.
+    """
     kind, runtime = access.cluster.kinds.of(gvr), access.cluster.runtime
     tabs = object_tabs(access, kind, key)
     entry = None
@@ -280,7 +296,8 @@ def object_head(access: Access, gvr: GVR, key: Key) -> ObjectHead | None:
     if kind is None or entry is None:
         return None
     row = make_row(kind, access, entry)
-    head = _head(DetailRoute(access.cluster, kind, key, tabs_of(kind)[0]), access, entry)
+    place = DetailRoute(access.cluster, kind, key, tabs_of(kind)[0])
+    head = _head(place, access, entry, with_list)
     return ObjectHead(entry, tabs, _actions(row), row.uid, key.name, head)
 
 
@@ -297,22 +314,44 @@ def object_tabs(access: Access, kind: ResourceKind | None, key: Key) -> tuple[Ta
     except Denied:
         return ()
     place = DetailRoute(access.cluster, kind, key, tabs_of(kind)[0])
-    page, *tabs = (replace(tab, current=False, elsewhere=True) for tab in _tabs(place))
+    page, *tabs = (replace(tab, current=False, elsewhere=True) for tab in _tabs(place, access))
     return replace(page, current=True), *tabs
 
 
-def _tabs(place: DetailRoute) -> tuple[TabLink, ...]:
+def linked_tabs(access: Access, kind: ResourceKind, key: Key, current: str) -> tuple[TabLink, ...]:
+    """Return the tabs for the page with the URL `current`, which is one of `ResourceKind.tab_pages`.
+
+    Empty if the user may not see the object.
+    """
+    try:
+        check_visible(kind, access, key)
+    except Denied:
+        return ()
+    place = DetailRoute(access.cluster, kind, key, tabs_of(kind)[0])
+    tabs = _tabs(place, access)
+    return tuple(replace(tab, current=tab.url == current, elsewhere=True) for tab in tabs)
+
+
+def _tabs(place: DetailRoute, access: Access) -> tuple[TabLink, ...]:
     """Return the tabs. The first is the page of the entity that the object represents, if it
-    exists.
+    exists. The last are other pages of the object, and a link to the users who may read the object,
+    for viewers who may list bindings.
     """
     found = [
-        TabLink(tab.title, replace(place, tab=tab, choices=()).url, tab == place.tab)
+        TabLink(tab.title, replace(place, tab=tab, choices=()).url, tab == place.tab, tab == AUDIT)
         for tab in tabs_of(place.kind)
+        if tab != AUDIT or access.can("list", EVERYTHING, namespace=place.key.namespace)
     ]
     page = place.kind.page_url(place.cluster.name, place.key)
     if page:
         found[0] = replace(found[0], title=_("Details"))
         found.insert(0, TabLink(_("Overview"), page, current=False, elsewhere=True))
+    others = place.kind.tab_pages(access, place.key)
+    found += (TabLink(title, url, current=False, elsewhere=True) for title, url in others)
+    if access.can("list", CLUSTER_ROLE_BINDINGS):
+        # The page checks the other permissions, which depend on the question.
+        url = who_may_url(place.cluster.name, place.kind.segment, place.key)
+        found.append(TabLink(_("Who may…?"), url, current=False, elsewhere=True))
     return tuple(found)
 
 

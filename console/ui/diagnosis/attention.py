@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils.functional import Promise
 from django.utils.translation import pgettext
@@ -15,6 +15,7 @@ from django.utils.translation import pgettext
 from console.kube.gvr import GVR, PODS, Key
 from console.kube.status import Severity
 from console.kube.store import Entry
+from console.ui.core.clusters import Cluster
 from console.ui.core.container_actions import READ_LOG
 from console.ui.core.kind import ResourceKind
 from console.ui.core.links import log_url
@@ -39,11 +40,19 @@ _UNWELL = frozenset((Severity.ERROR, Severity.WARN, Severity.UNKNOWN))
 _rank = attrgetter("rank")
 
 
+class ProblemState(NamedTuple):
+    """The state of an object, with the severity that lists show for it."""
+
+    severity: str
+    word: str | Promise
+
+
 @dataclass(frozen=True, slots=True)
 class AttentionLine:
     """The problems of one object and the objects it owns.
 
-    - `also`: other problems of the same object.
+    - `state`: the state that explains the problem best. `also` are the other states. Lines are
+      sorted by the worst of them.
     - `count`: number of affected objects, such as "2 pods", or "" for the object itself.
       `count_url` lists exactly these objects.
     - `url`: "" if the user may not see the owner.
@@ -51,9 +60,8 @@ class AttentionLine:
     - `log_url`: "" if a log would not help or the user may not read it.
     """
 
-    severity: str
-    word: str | Promise
-    also: tuple[str | Promise, ...]
+    state: ProblemState
+    also: tuple[ProblemState, ...]
     noun: str | Promise
     name: str
     url: str
@@ -119,6 +127,11 @@ def checked_types(*, in_projects: bool = False) -> list[GVR]:
     return [kind.gvr for kind in _watched(in_projects=in_projects)]
 
 
+def cached_types(cluster: Cluster) -> list[GVR]:
+    """Return the types of custom resources that are checked for problems because they are cached."""
+    return [kind.gvr for kind in cluster.cached_customs]
+
+
 def dependent_types(*, in_projects: bool = False) -> list[GVR]:
     """Return the types that the list depends on: the checked types and the types that explain their
     problems.
@@ -133,12 +146,21 @@ def _watched(*, in_projects: bool) -> list[ResourceKind]:
         for kind in kinds
         if kind.checked_for_problems and (kind.view.namespaced or not in_projects)
     ]
-    return sorted(found, key=lambda kind: (kind.view.namespaced, kind.nav.rank))
+    return sorted(found, key=_place)
+
+
+def _checked(sight: PageData) -> list[VisibleKind]:
+    found = [seen for seen in sight.seen.values() if seen.kind.checked_for_problems]
+    return sorted(found, key=lambda seen: _place(seen.kind))
+
+
+def _place(kind: ResourceKind) -> tuple[bool, tuple[int, int], GVR]:
+    return kind.view.namespaced, kind.nav.rank, kind.gvr
 
 
 async def update_problem_indexes(sight: PageData) -> None:
     """Bring the problem indexes up to date, and let other tasks run meanwhile."""
-    for seen in sight.all(checked_types()):
+    for seen in _checked(sight):
         await ensure_current(problems_of(seen.kind, seen.informer))
 
 
@@ -146,10 +168,11 @@ def attention(sight: PageData) -> Attention:
     """Return the objects with problems, most severe first. Problems of a workload, its pods and its
     jobs share one line.
     """
-    places = checked_types()
+    checked = _checked(sight)
+    places = [seen.kind.gvr for seen in checked]
     findings = [
         (seen, finding)
-        for seen in sight.all(places)
+        for seen in checked
         for finding in problems_of(seen.kind, seen.informer).of(seen.readable, seen.wanted)
     ]
     groups: dict[tuple[GVR, Key] | ProblemGroup, list[_Found]] = {}
@@ -169,21 +192,16 @@ def attention(sight: PageData) -> Attention:
         for seen, finding in findings
         if (left := finding.count - told[seen.kind.gvr, finding.cause]) > 0
     )
-    lines = [_line(sight, of, sorted(several, key=_rank)) for of, several in ranked]
-    # A problem of an owned object may be more severe than that of its owner.
-    lines.sort(key=lambda line: Severity(line.severity).rank)
+    lines = tuple(_line(sight, of, sorted(several, key=_rank)) for of, several in ranked)
     loading = tuple(kind.nouns for kind in sight.loading if kind.checked_for_problems)
-    return Attention(tuple(lines), rests, loading)
+    return Attention(lines, rests, loading)
 
 
 def _order(places: Sequence[GVR], several: list[_Found]) -> tuple[int, int, int, Key]:
     first = min(several, key=_rank)
     kind = places.index(first.seen.kind.gvr)
-    return (_worst(several).rank, kind, -first.lot.count, first.lot.first)
-
-
-def _worst(several: list[_Found]) -> Severity:
-    return min((one.cause.severity for one in several), key=_rank)
+    worst = min(one.cause.severity.rank for one in several)
+    return (worst, kind, -first.lot.count, first.lot.first)
 
 
 def _root(sight: PageData, found: _Found) -> tuple[GVR, Key] | None:
@@ -228,7 +246,7 @@ def _line(
         noun, name = seen.kind.singular, root.name
         url = target_url(cluster.name, LinkTarget(seen.kind.segment, root.namespace, root.name))
         itself = of == (kind.gvr, key)
-    words = dict.fromkeys(one.cause.word for one in others if one.cause.word != cause.word)
+    also = dict.fromkeys(_state(one.cause) for one in others if one.cause.word != cause.word)
     spec = _spec(first.seen, cause)
     if lot.owner:
         spec = spec.with_values("namespace", (key.namespace,)).with_values("owner", (lot.owner,))
@@ -236,12 +254,10 @@ def _line(
     manifest = _manifest(first.entry)
     status = kind.status(first.entry)
     said = translate_message(status.reason) if status is not None else ""
-    how_bad, why = kind.diagnosis(first.entry, manifest, sight.access)
-    reason, worst = why or said, _worst(several)
+    reason = kind.diagnosis(first.entry, manifest, sight.access) or said
     return AttentionLine(
-        severity=min(how_bad or worst, worst, key=_rank).value,
-        word=translate(cause.word),
-        also=tuple(map(translate, words)),
+        state=_state(cause),
+        also=tuple(also),
         noun=noun,
         name=escape_invisible(name),
         url=url,
@@ -253,6 +269,10 @@ def _line(
         since=_since(manifest),
         log_url=log_url(cluster.name, kind.segment, key) if log else "",
     )
+
+
+def _state(cause: ProblemCause) -> ProblemState:
+    return ProblemState(cause.severity.value, translate(cause.word))
 
 
 def _manifest(entry: Entry[Any]) -> Mapping[str, Any]:

@@ -9,16 +9,17 @@ without a severity.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from django.template.loader import render_to_string
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.status import Severity
-from console.ui.core.manifests import mappings_at, text, time
+from console.ui.core.manifests import mapping, mappings_at, text, time
 from console.ui.core.subject import Subject
 from console.ui.details.panels import NOTHING, Panel
 
@@ -37,7 +38,7 @@ def _wrong(true: str | Promise, false: str | Promise, how: Severity = Severity.W
 
 
 _WORDS: Mapping[str, _Words] = {
-    "Ready": _Words(gettext_lazy("Ready"), gettext_lazy("Not ready")),
+    "Ready": _Words(gettext_lazy("Ready"), gettext_lazy("Not ready"), if_false=Severity.ERROR),
     "ContainersReady": _Words(
         gettext_lazy("All containers are ready"), gettext_lazy("Some containers are not ready")
     ),
@@ -60,6 +61,7 @@ _WORDS: Mapping[str, _Words] = {
     "Available": _Words(
         gettext_lazy("Enough replicas are available"),
         gettext_lazy("Not enough replicas are available"),
+        if_false=Severity.ERROR,
     ),
     "Progressing": _Words(
         gettext_lazy("The rollout is in progress or complete"),
@@ -81,6 +83,12 @@ _WORDS: Mapping[str, _Words] = {
         Severity.DONE,
         Severity.PROGRESS,
     ),
+    "Healthy": _Words(
+        gettext_lazy("Healthy"), gettext_lazy("Not healthy"), if_false=Severity.ERROR
+    ),
+    "Synced": _Words(gettext_lazy("In sync"), gettext_lazy("Not in sync"), if_false=Severity.ERROR),
+    "Stalled": _wrong(gettext_lazy("Stalled"), gettext_lazy("Not stalled"), Severity.ERROR),
+    "Degraded": _wrong(pgettext_lazy("condition", "Degraded"), gettext_lazy("Not degraded")),
     "Failed": _wrong(gettext_lazy("Failed"), gettext_lazy("Not failed"), Severity.ERROR),
     "FailureTarget": _wrong(
         gettext_lazy("About to fail"), gettext_lazy("Not about to fail"), Severity.ERROR
@@ -100,7 +108,6 @@ _WORDS: Mapping[str, _Words] = {
     "NetworkUnavailable": _wrong(
         gettext_lazy("The network of the node is not configured"),
         gettext_lazy("The network of the node is configured"),
-        Severity.ERROR,
     ),
     "AbleToScale": _Words(
         gettext_lazy("Scaling is possible"),
@@ -110,6 +117,7 @@ _WORDS: Mapping[str, _Words] = {
     "ScalingActive": _Words(
         gettext_lazy("The required metrics are available"),
         gettext_lazy("The required metrics are not available"),
+        if_false=Severity.ERROR,
     ),
     "ScalingLimited": _wrong(
         gettext_lazy("A limit prevents further scaling"),
@@ -118,27 +126,34 @@ _WORDS: Mapping[str, _Words] = {
     "DisruptionAllowed": _Words(
         gettext_lazy("Evictions are allowed"),
         gettext_lazy("No evictions are allowed at the moment"),
-        if_false=Severity.PAUSED,
     ),
-    "Accepted": _Words(gettext_lazy("Accepted"), gettext_lazy("Not accepted")),
+    "Accepted": _Words(
+        gettext_lazy("Accepted"), gettext_lazy("Not accepted"), if_false=Severity.ERROR
+    ),
     "Programmed": _Words(
         gettext_lazy("The configuration is in effect"),
         gettext_lazy("The configuration is not in effect"),
+        if_false=Severity.ERROR,
     ),
     "ResolvedRefs": _Words(
         gettext_lazy("All references are resolved"),
         gettext_lazy("Some references cannot be resolved"),
+        if_false=Severity.ERROR,
     ),
     "Approved": _Words(gettext_lazy("Approved"), gettext_lazy("Not approved")),
     "Denied": _wrong(
         gettext_lazy("The request was denied"),
         gettext_lazy("The request was not denied"),
-        Severity.ERROR,
     ),
-    "Established": _Words(gettext_lazy("The API is served"), gettext_lazy("The API is not served")),
+    "Established": _Words(
+        gettext_lazy("The API is served"),
+        gettext_lazy("The API is not served"),
+        if_false=Severity.PROGRESS,
+    ),
     "NamesAccepted": _Words(
         gettext_lazy("The names have no conflicts"),
         gettext_lazy("The names conflict with another resource type"),
+        if_false=Severity.ERROR,
     ),
     "NonStructuralSchema": _wrong(
         gettext_lazy("The schema is not structural"), gettext_lazy("The schema is structural")
@@ -174,6 +189,11 @@ _WORDS: Mapping[str, _Words] = {
 }
 #: Reasons for which the status "False" is expected.
 _DONE = frozenset({"PodCompleted"})
+_severity_rank = attrgetter("rank")
+#: Severities of objects whose conditions may be more severe than their status, which ignores some
+#: conditions.
+_CALM = frozenset({Severity.OK, Severity.DONE})
+_BAD = frozenset({Severity.ERROR, Severity.WARN})
 #: Maximum number of conditions. No built-in object has this many.
 MOST = 50
 
@@ -197,19 +217,28 @@ class Condition:
 
     @property
     def is_problem(self) -> bool:
-        return self.severity in (Severity.ERROR, Severity.WARN)
+        return self.severity in _BAD
 
 
-def conditions_of(manifest: Mapping[str, Any]) -> tuple[Condition, ...]:
+def conditions_of(
+    manifest: Mapping[str, Any], status: Severity | None = None
+) -> tuple[Condition, ...]:
     """Return `status.conditions`, most severe first.
+
+    `status` is the severity of the object's status, or None. No condition of an unhealthy object
+    is more severe than its status. The status of a pod is an error only if a container fails, so
+    conditions of pods are at most warnings.
 
     For a failed job, `Failed` comes before `FailureTarget`, which only announced the failure.
     """
-    found = [_read(item) for item in mappings_at(manifest, "status", "conditions")[:MOST]]
+    worst = Severity.ERROR if status is None or status in _CALM else status
+    if "containers" in mapping(manifest, "spec"):
+        worst = max(worst, Severity.WARN, key=_severity_rank)
+    found = [_read(item, worst) for item in mappings_at(manifest, "status", "conditions")[:MOST]]
     return tuple(sorted((item for item in found if item), key=_rank))
 
 
-def _read(item: Mapping[str, Any]) -> Condition | None:
+def _read(item: Mapping[str, Any], worst: Severity) -> Condition | None:
     kind, status, reason = (
         text(item.get("type")),
         text(item.get("status")),
@@ -217,7 +246,7 @@ def _read(item: Mapping[str, Any]) -> Condition | None:
     )
     if not kind:
         return None
-    severity, word = _judged(kind, status, reason)
+    severity, word = _judged(kind, status, reason, worst)
     return Condition(
         severity=severity,
         word=word,
@@ -228,16 +257,19 @@ def _read(item: Mapping[str, Any]) -> Condition | None:
     )
 
 
-def _judged(kind: str, status: str, reason: str) -> tuple[str, str | Promise]:
+def _judged(kind: str, status: str, reason: str, worst: Severity) -> tuple[str, str | Promise]:
     words = _WORDS.get(kind)
     if words is None:
         return "", kind
-    if status == "True":
-        return words.if_true.value, words.true
-    if status != "False":
+    if status not in ("True", "False"):
         return Severity.UNKNOWN.value, _("Unknown: %(type)s") % {"type": kind}
-    done = reason in _DONE
-    return (Severity.DONE if done else words.if_false).value, words.false
+    severity, word = (
+        (words.if_true, words.true) if status == "True" else (words.if_false, words.false)
+    )
+    if severity in _BAD:
+        severity = max(severity, worst, key=_severity_rank)
+    done = status == "False" and reason in _DONE
+    return (Severity.DONE if done else severity).value, word
 
 
 def _rank(condition: Condition) -> tuple[int, bool]:
@@ -253,7 +285,8 @@ class ConditionsPanel(Panel):
     title: str | Promise = gettext_lazy("Conditions")
 
     def html(self, subject: Subject) -> SafeString:
-        found = conditions_of(subject.manifest)
+        status = subject.kind.status(subject.entry)
+        found = conditions_of(subject.manifest, status.severity if status else None)
         if not found:
             return NOTHING
         return render_to_string("ui/panels/conditions.html", {"conditions": found})

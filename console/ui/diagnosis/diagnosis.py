@@ -16,6 +16,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext
 
+from console.kube.projections.pod import IMAGE_REASONS
 from console.kube.status import Severity
 from console.ui.core.manifests import mapping, text, texts
 from console.ui.core.podspecs import ContainerView, Termination, containers_of
@@ -114,17 +115,6 @@ def _reason_text(reason: str) -> str | Promise:
     return known or reason
 
 
-_IMAGE_REASONS = frozenset(
-    {
-        "ErrImageNeverPull",
-        "ErrImagePull",
-        "ImageInspectError",
-        "ImagePullBackOff",
-        "InvalidImageName",
-        "RegistryUnavailable",
-        "SignatureValidationFailed",
-    }
-)
 _TROUBLED = frozenset({Severity.ERROR.value, Severity.WARN.value})
 
 
@@ -174,7 +164,7 @@ def diagnose_container(container: ContainerView) -> Diagnosis:
     reason = ": ".join(part for part in (container.reason, container.message) if part)
     if container.waiting == "CrashLoopBackOff":
         return Diagnosis(_crashing(container), container.last.reason if container.last else reason)
-    if container.waiting in _IMAGE_REASONS:
+    if container.waiting in IMAGE_REASONS:
         return Diagnosis(
             _("Could not pull the image of container %(name)s: %(image)s") % words, reason
         )

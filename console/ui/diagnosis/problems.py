@@ -110,17 +110,6 @@ class Problems(Derived[Any]):
             ]
         return sorted(found, key=lambda f: (f.cause.severity.rank, -f.count, f.cause.word))
 
-    def failing(self, readable: Readable) -> Counter[str]:
-        """Return the number of failing visible objects by namespace."""
-        found: Counter[str] = Counter()
-        with self.current():
-            for cause, group in self._groups.items():
-                if cause.severity is not Severity.ERROR:
-                    continue
-                found.update({n: group.numbers[n] for n in readable.whole(group.numbers)})
-                found.update(key.namespace for key in self._single(cause, readable))
-        return found
-
     def _seen(
         self, cause: ProblemCause, group: _Group, readable: Readable, wanted: tuple[str, ...]
     ) -> tuple[int, tuple[ProblemGroup, ...]]:
@@ -174,7 +163,7 @@ def _lot(owner: str, keys: Sequence[Key]) -> ProblemGroup:
 
 
 _shelf: LruCache[tuple[Store[Any], ResourceKind], Problems] = LruCache(
-    places=PLACES, room=ROOM, idle=IDLE
+    places=PLACES, room=ROOM, idle=IDLE, name="problems"
 )
 
 

@@ -96,7 +96,9 @@ def warning_time(event: Any) -> datetime | None:
     return event.last if event.type == "Warning" else None
 
 
-_shelf: LruCache[Store[Any], RecentChanges] = LruCache(places=PLACES, room=ROOM, idle=IDLE)
+_shelf: LruCache[Store[Any], RecentChanges] = LruCache(
+    places=PLACES, room=ROOM, idle=IDLE, name="recent changes"
+)
 
 
 def recent_changes_of(informer: Informer[Any]) -> RecentChanges:

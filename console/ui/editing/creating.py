@@ -1,11 +1,12 @@
 """Permission checks, URLs and example manifests for creating objects."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 
 from console.ui.core.access import Access
 from console.ui.core.kind import ResourceKind
+from console.ui.core.permissions import may_know_kind
 from console.ui.editing.yaml_text import yaml_text
 from console.ui.lists.viewspec import ViewSpec
 
@@ -22,7 +23,7 @@ def may_create_any(access: Access) -> bool:
     rights_version, kinds = access.rights_version(), access.cluster.kinds
     # Only an Access with a `rights_version` can be a cache key.
     declared: Callable[..., bool] = _declared if rights_version else _declared.__wrapped__
-    return declared(tuple(kinds.declared), access, rights_version) or any(
+    return declared(kinds.offered, access, rights_version) or any(
         _may_create(kind, access) for kind in islice(kinds.customs, CUSTOMS)
     )
 
@@ -34,6 +35,8 @@ def _declared(known: tuple[ResourceKind, ...], access: Access, rights_version: H
 
 
 def _may_create(kind: ResourceKind, access: Access) -> bool:
+    if not kind.serves("create"):
+        return False
     allowed = access.namespaces_where("create", kind.gvr)
     return allowed is None or (kind.view.namespaced and bool(allowed))
 
@@ -46,6 +49,8 @@ def create_url(spec: ViewSpec, access: Access) -> str:
     share a rendered list can share it.
     """
     kind = spec.kind
+    if not kind.serves("create"):
+        return ""
     allowed = access.namespaces_where("create", kind.gvr)
     if not kind.view.namespaced:
         return kind.create_url(spec.cluster, "") if kind.creatable(access) else ""
@@ -58,6 +63,21 @@ def create_url(spec: ViewSpec, access: Access) -> str:
     # If several namespaces are possible, the user selects one on the page.
     chosen = places[0] if spec.namespaces or len(places) == 1 else ""
     return kind.create_url(spec.cluster, chosen)
+
+
+def creations(
+    access: Access, known: Iterable[ResourceKind], namespace: str = ""
+) -> Iterator[tuple[ResourceKind, str]]:
+    """Yield the kinds that the user may create, with the URLs of the pages that create them, in the
+    project `namespace` if the kind belongs to projects.
+    """
+    for kind in known:
+        spec = ViewSpec(kind, access.cluster.name)
+        if namespace and kind.view.namespaced:
+            spec = spec.with_values("namespace", (namespace,))
+        url = create_url(spec, access) if may_know_kind(access, kind) else ""
+        if url:
+            yield kind, url
 
 
 def skeleton(kind: ResourceKind, namespace: str) -> str:

@@ -62,7 +62,8 @@ def order_like(value: Any, model: Any) -> Any:
 
 def difference(before: str, after: str) -> Difference:
     """Compare two texts, with bounded time and output size."""
-    found = diff_lines(*(text.removesuffix("\n").split("\n") for text in (before, after)))
+    texts = (text.removesuffix("\n").split("\n") if text else [] for text in (before, after))
+    found = diff_lines(*texts)
     return Difference(tuple(found[:MOST]), max(0, len(found) - MOST))
 
 

@@ -1,4 +1,4 @@
-"""Parse objects to create from a text of several YAML documents.
+"""Parse objects to create or update from a text of several YAML or JSON documents.
 
 The cost is bounded by the length of the text. Missing values are not guessed. The cluster
 decides what a document would create (`console.views.importing`).
@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import yaml
 from django.utils.translation import gettext as _
 
 from console.kube.api_discovery import CreatableType
@@ -23,10 +22,11 @@ from console.ui.editing.manifest import (
     ParsedManifest,
     syntax_problem,
 )
-from console.ui.editing.yaml_text import Document, read_documents
+from console.ui.editing.schema_check import KindSchema
+from console.ui.editing.yaml_text import Document, UnreadableDocument, read_documents
 
-#: Maximum number of characters and of objects.
-MOST, MOST_OBJECTS = 512 * 1024, 100
+#: Maximum number of bytes in UTF-8 (`console.web.server.MAX_BODY` is larger), and of objects.
+MOST, MOST_OBJECTS = 8 * 2**20, 2000
 #: Creation order of Helm, except that CustomResourceDefinitions come before objects that may need
 #: them: https://github.com/helm/helm/blob/main/pkg/release/v1/util/kind_sorter.go
 ORDER = (
@@ -83,7 +83,7 @@ class ObjectRef:
 
 @dataclass(frozen=True, slots=True)
 class ImportItem:
-    """An object to create.
+    """An object to create or update.
 
     `found.manifest` is the request body, except for a namespace that the text does not contain.
     `name` is "" if the server generates a name that starts with `prefix`.
@@ -96,15 +96,12 @@ class ImportItem:
     namespace: str
     name: str
     prefix: str
+    line: int
     uid: ClassVar[str] = ""
 
     @property
     def api_version(self) -> str:
         return str(self.found.manifest["apiVersion"])
-
-    @property
-    def line(self) -> int:
-        return self.found.document.place().line
 
     @property
     def shown_name(self) -> str:
@@ -117,35 +114,41 @@ class ImportItem:
         return self.found.problem(text, steps)
 
 
-def read_items(text: str) -> list[ImportItem]:
-    """Return the objects in the order of the text. Raise `InvalidManifest`."""
-    if len(text) > MOST:
-        words = {"limit_value": f"{MOST:,}"}
-        raise InvalidManifest(_("Use at most %(limit_value)s characters.") % words)
-    try:
-        documents = read_documents(text, MOST_OBJECTS)
-    except yaml.YAMLError as error:
-        raise InvalidManifest([syntax_problem(error, text)]) from error
-    whole = [one for document in documents for one in _expanded(document)]
-    if not whole:
-        raise InvalidManifest(_("No objects to create were found."))
-    if len(whole) > MOST_OBJECTS:
-        words = {"most": str(MOST_OBJECTS)}
-        raise InvalidManifest(_("You can create at most %(most)s objects at a time.") % words)
-    problems = [problem for document in whole for problem in _problems(document)]
-    if problems:
-        raise InvalidManifest(problems)
-    items = [_item(document) for document in whole]
+def read_items(text: str, namespace: str) -> tuple[list[ImportItem], list[ManifestProblem]]:
+    """Return the objects in the order of the text, and the problems of all documents that don't
+    describe an object. `namespace` is the default for objects without a namespace. Raise
+    `InvalidManifest` if the text is too large or contains no objects.
+    """
+    if len(text.encode(errors="replace")) > MOST:
+        size = {"most": MOST // 2**20}
+        raise InvalidManifest(_("Use at most %(most)s MiB of text.") % size)
+    items: list[ImportItem] = []
+    problems: list[ManifestProblem] = []
     seen: set[ObjectRef] = set()
-    for item in items:
-        ref = item.ref(item.namespace)
-        if item.name and ref in seen:
-            text = _("This object appears more than once.")
-            problems.append(item.problem(text, "metadata", "name"))
-        seen.add(ref)
-    if problems:
-        raise InvalidManifest(problems)
-    return items
+    for found in read_documents(text):
+        if isinstance(found, UnreadableDocument):
+            problems.append(syntax_problem(found.error, found.part.text, found.part.line))
+            continue
+        for document in _expanded(found):
+            if len(items) + len(problems) >= MOST_OBJECTS:
+                words = {"most": f"{MOST_OBJECTS:,}"}
+                text = _("You can create at most %(most)s objects at a time.") % words
+                raise InvalidManifest([*problems[: MOST_OBJECTS - 1], ManifestProblem(text)])
+            wrong = list(_problems(document))
+            problems += wrong
+            if wrong:
+                continue
+            item = _item(document)
+            ref = item.ref(item.namespace or namespace)
+            if item.name and ref in seen:
+                wrong = [item.problem(_("This object appears more than once."), "metadata", "name")]
+                problems += wrong
+                continue
+            seen.add(ref)
+            items.append(item)
+    if not (items or problems):
+        raise InvalidManifest(_("No objects to create were found."))
+    return items, problems
 
 
 def _expanded(document: Document) -> Iterator[Document]:
@@ -159,7 +162,7 @@ def _expanded(document: Document) -> Iterator[Document]:
         if of_kind and isinstance(item.value, dict):
             # Items of a typed list, such as PodList, may omit their kind.
             known = {"apiVersion": value.get("apiVersion"), "kind": of_kind}
-            item = Document({**known, **item.value}, item.node)
+            item = replace(item, value={**known, **item.value}, start=None)
         yield from _expanded(item)
 
 
@@ -201,15 +204,21 @@ def _item(document: Document) -> ImportItem:
         namespace=metadata.get("namespace") or "",
         name=metadata.get("name") or "",
         prefix=metadata.get("generateName") or "",
+        line=document.place().line,
     )
 
 
 def in_order(items: Sequence[ImportItem]) -> list[ImportItem]:
     """Sort the objects so that dependencies come first."""
-    return sorted(items, key=_rank)
+    return sorted(items, key=rank)
 
 
-def _rank(item: ImportItem) -> int:
+def comes_last(item: ImportItem) -> bool:
+    return rank(item) > len(ORDER)
+
+
+def rank(item: ImportItem) -> int:
+    """Return the position of the object's kind in the order of creation."""
     if item.group not in BUILT_IN_GROUPS:
         return len(ORDER)
     if item.kind in _LAST:
@@ -236,13 +245,20 @@ def dependencies_of(item: ImportItem, namespace: str) -> Iterator[ObjectRef]:
             yield ObjectRef("scheduling.k8s.io", "PriorityClass", priority)
 
 
-def defined_types(
-    items: Sequence[ImportItem],
-) -> Mapping[tuple[str, str, str], tuple[CreatableType, ObjectRef]]:
-    """Return the types that the CustomResourceDefinitions in `items` define, each with its
-    definition, by group, version and kind.
+@dataclass(frozen=True, slots=True)
+class DefinedType:
+    """A type that a CustomResourceDefinition in the text defines."""
+
+    type: CreatableType
+    definition: ObjectRef
+    schema: KindSchema
+
+
+def defined_types(items: Sequence[ImportItem]) -> Mapping[tuple[str, str, str], DefinedType]:
+    """Return the types that the CustomResourceDefinitions in `items` define, by group, version and
+    kind.
     """
-    found: dict[tuple[str, str, str], tuple[CreatableType, ObjectRef]] = {}
+    found: dict[tuple[str, str, str], DefinedType] = {}
     for item in items:
         if (item.group, item.kind) != ("apiextensions.k8s.io", "CustomResourceDefinition"):
             continue
@@ -256,5 +272,6 @@ def defined_types(
             name: Any = version.get("name")
             if isinstance(name, str):
                 served = CreatableType(GVR(group, name, plural), namespaced)
-                found[group, name, kind] = served, item.ref("")
+                schema = KindSchema(mapping(version, "schema", "openAPIV3Schema"), {})
+                found[group, name, kind] = DefinedType(served, item.ref(""), schema)
     return found

@@ -3,8 +3,13 @@
 The text contains neither the status nor fields that only the server sets. Values that a kind
 masks are replaced by a placeholder. An unchanged placeholder keeps the object's value and is
 never written.
+
+The original text of a form has marks instead of placeholders. A mark is a placeholder followed by a
+keyed digest of the value that it stands for, so that a later change of the value is detected.
 """
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -12,6 +17,7 @@ from itertools import islice
 from typing import Any, Literal
 
 import yaml
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from yaml.reader import ReaderError
 
@@ -21,22 +27,28 @@ from console.kube.merging import json_equal
 from console.ui.core.kind import ResourceKind
 from console.ui.core.manifests import MASK, mask_values
 from console.ui.editing.yaml_text import Document, Steps, read_document, yaml_text
+from console.ui.wizard.paths import path_text
 
 #: Maximum characters of a text. etcd accepts at most 1.5 MiB per object, and YAML adds indentation.
 #: A form contains two texts (`console.web.server.MAX_BODY`).
 MOST = 2 * 2**20
+_SALT = "console.ui.editing.manifest"
+_MARK = re.compile(f"{MASK}[0-9a-f]{{32}}")
 #: Maximum number of reported problems, because each one is located in the text.
 MOST_PROBLEMS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestProblem:
-    """A problem in a text. `line` and `column` start at 1; 0 means no position."""
+    """A problem in a text. `line` and `column` start at 1; 0 means no position. `path` is the field as
+    kube-apiserver writes it, also if the field is missing.
+    """
 
     text: str
     line: int = 0
     column: int = 0
     severity: Literal["error", "warn"] = "error"
+    path: str = ""
 
 
 class InvalidManifest(Exception):
@@ -60,9 +72,10 @@ class ParsedManifest:
     manifest: Manifest
     ignored: Sequence[ManifestProblem] = ()
 
-    def problem(self, text: str, steps: Steps = ()) -> ManifestProblem:
+    def problem(self, text: str, steps: Steps = (), path: str = "") -> ManifestProblem:
+        """Return a problem at a field. `path` names a field below `steps` that is missing."""
         place = self.document.place(steps)
-        return ManifestProblem(text, place.line, place.column)
+        return ManifestProblem(text, place.line, place.column, path=path or path_text(steps))
 
     def ignored_field(self, *steps: str) -> ManifestProblem:
         """Return the warning for a field that only the server sets."""
@@ -77,11 +90,60 @@ def editable(kind: ResourceKind, live: Mapping[str, Any]) -> Manifest:
     return mask_values(deepcopy(content), kind.masked) if kind.masked else content
 
 
-def editable_text(kind: ResourceKind, live: Mapping[str, Any]) -> str:
-    """Return the editable part of an object as YAML. Raise `RecursionError` for deeply nested
+def marked(kind: ResourceKind, live: Mapping[str, Any]) -> Manifest:
+    """Return the editable part of an object with marks. Raise `RecursionError` for deeply nested
     objects.
+
+    Marks are equal if they stand for the same value at the same path of the same object. The key of
+    the digest is derived from `SECRET_KEY`, so that a mark doesn't allow guesses of the value.
     """
-    return yaml_text(kind, editable(kind, live))
+    uid = (live.get("metadata") or {}).get("uid")
+
+    def mark(hidden: Any, own: Any, path: tuple[str, ...]) -> Any:
+        if isinstance(hidden, dict):
+            return {
+                name: mark(item, _at(own, name), (*path, name)) for name, item in hidden.items()
+            }
+        if hidden != MASK:
+            return hidden
+        content = json.dumps([uid, path, own], sort_keys=True)
+        return f"{MASK}{salted_hmac(_SALT, content, algorithm='sha256').hexdigest()[:32]}"
+
+    content = editable(kind, live)
+    return mark(content, writable_content(live), ()) if kind.masked else content
+
+
+def original_text(kind: ResourceKind, live: Mapping[str, Any]) -> str:
+    """Return the editable part of an object as YAML with marks. Raise `RecursionError` for deeply
+    nested objects.
+    """
+    return yaml_text(kind, marked(kind, live))
+
+
+def with_marks(manifest: Any, base: Any) -> Any:
+    """Return the manifest with unchanged placeholders replaced by the marks of the original."""
+    if isinstance(manifest, dict) and isinstance(base, dict):
+        return {name: with_marks(item, base.get(name)) for name, item in manifest.items()}
+    stands_for = manifest == MASK and isinstance(base, str) and _MARK.fullmatch(base)
+    return base if stands_for else manifest
+
+
+def without_marks(kind: ResourceKind, value: Any) -> Any:
+    """Return a manifest, a part of one, or its text, with placeholders instead of marks."""
+    if isinstance(value, dict):
+        return {name: without_marks(kind, item) for name, item in value.items()}
+    return _MARK.sub(MASK, value) if kind.masked and isinstance(value, str) else value
+
+
+def masked_at(kind: ResourceKind, path: Sequence[str], value: Any) -> Any:
+    """Return the value at this path of an object with placeholders for masked values."""
+    whole = deepcopy(value)
+    for name in reversed(path):
+        whole = {name: whole}
+    whole = mask_values(whole, kind.masked)
+    for name in path:
+        whole = whole[name] if isinstance(whole, dict) else whole
+    return whole
 
 
 def parse_manifest(text: str, kind: ResourceKind, key: Key, uid: str) -> ParsedManifest:
@@ -110,17 +172,20 @@ def parse_manifest(text: str, kind: ResourceKind, key: Key, uid: str) -> ParsedM
     return ParsedManifest(document, manifest, ignored)
 
 
-def syntax_problem(error: yaml.YAMLError, text: str) -> ManifestProblem:
-    """Return the YAML syntax error as a problem with its position."""
+def syntax_problem(error: yaml.YAMLError, text: str, first: int = 1) -> ManifestProblem:
+    """Return the YAML syntax error as a problem with its position. `first` is the number of the
+    text's first line.
+    """
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or ""
     words = _("Could not parse the YAML: %(problem)s.") % {"problem": problem}
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is not None:
-        return ManifestProblem(words, mark.line + 1, mark.column + 1)
+        return ManifestProblem(words, mark.line + first, mark.column + 1)
     if isinstance(error, ReaderError):
         before = text.encode(errors="replace")[: error.position].decode(errors="replace")
-        return ManifestProblem(words, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
-    return ManifestProblem(words, 1, 1)
+        line = before.count("\n") + first
+        return ManifestProblem(words, line, len(before.rpartition("\n")[2]) + 1)
+    return ManifestProblem(words, first, 1)
 
 
 def _identity(

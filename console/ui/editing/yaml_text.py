@@ -7,16 +7,18 @@ same as in kubectl, which reads YAML 1.1 without dates and base-60 numbers:
 https://github.com/kubernetes-sigs/yaml
 """
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, Protocol
 
 import yaml
 from django.utils.translation import gettext as _
 from yaml.constructor import ConstructorError
 
-from console.ui.core.kind import ResourceKind
+from console.kube.gvr import GVR
 
 MAX_DEPTH = 100
 #: Maximum total size of all expanded aliases: their characters plus one for each value. A few
@@ -25,6 +27,9 @@ MAX_REPEATED = 256 * 1024
 #: Maximum parser events. An event is a value, or the start or end of a list or mapping. A value
 #: takes a few microseconds and up to a kilobyte of memory, and may be only two characters long.
 MAX_EVENTS = 200_000
+#: Maximum parser events of a text with several documents, and of one of them, which may be a list
+#: of many objects.
+MAX_ALL_EVENTS, MAX_LIST_EVENTS = 2_000_000, 500_000
 #: Range of Go's int64, which Kubernetes uses for integers.
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
@@ -49,27 +54,44 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a text that is parsed separately. `line` is its first line in the whole text."""
+
+    text: str
+    line: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed document. `value` contains JSON values, and `node` their positions in the text."""
+    """A parsed document. `value` contains JSON values.
+
+    It is document `number` of `part`, or the item at the path `inside` of it. Positions are computed
+    from the text when they are needed, because they take much more memory than the values. For a
+    large text, this takes seconds.
+    """
 
     value: Any
-    node: yaml.Node | None = None
+    part: Part = Part("")
+    number: int = 0
+    inside: Steps = ()
+    start: Position | None = None
 
     def within(self, name: str) -> "list[Document]":
         """Return the items of the list under a key as documents."""
-        values = self.value[name]
-        pairs = self.node.value if isinstance(self.node, yaml.MappingNode) else ()
-        # Merged values have no position of their own.
-        elsewhere = [self.node] * len(values)
-        nodes = next((node.value for key, node in pairs if key.value == name), elsewhere)
-        return [Document(value, node) for value, node in zip(values, nodes, strict=True)]
+        return [
+            Document(value, self.part, self.number, (*self.inside, name, at))
+            for at, value in enumerate(self.value[name])
+        ]
 
     def place(self, steps: Steps = ()) -> Position:
         """Return the position of a value, or of its key if it has one. If the value is missing,
         return the position of its closest existing parent.
         """
-        node, found = self.node, self.node
-        for step in steps:
+        if self.start is not None and not steps:
+            return self.start
+        nodes = _nodes(self.part.text)
+        node = found = nodes[self.number] if self.number < len(nodes) else None
+        for step in (*self.inside, *steps):
             if isinstance(node, yaml.MappingNode):
                 pair = next((pair for pair in node.value if pair[0].value == str(step)), None)
                 found, node = pair if pair is not None else (found, None)
@@ -78,8 +100,9 @@ class Document:
                 found = node or found
             if node is None:
                 break
-        mark = found.start_mark if found is not None else None
-        return Position(mark.line + 1, mark.column + 1) if mark is not None else Position(1, 1)
+        if found is None:
+            return Position(self.part.line, 1)
+        return _position(found, self.part)
 
 
 def read_yaml(text: str) -> Any:
@@ -89,17 +112,127 @@ def read_yaml(text: str) -> Any:
 
 def read_document(text: str) -> Document:
     """Return a single document, which may be empty. Raise `yaml.YAMLError`."""
-    _check(text, most=1)
-    node = yaml.compose(text, Loader=yaml.CSafeLoader)
-    return Document(_value(node), node) if node is not None else Document(None)
+    nodes = list(_composed(text, _Limits(MAX_EVENTS, single=True)))
+    return Document(_value(nodes[0]), Part(text)) if nodes else Document(None)
 
 
-def read_documents(text: str, most: int) -> list[Document]:
-    """Return up to `most` documents, without empty ones. Raise `yaml.YAMLError`."""
-    _check(text, most=most)
-    nodes = yaml.compose_all(text, Loader=yaml.CSafeLoader)
-    found = (Document(_value(node), node) for node in nodes)
-    return [document for document in found if document.value is not None]
+class UnreadableDocument(Exception):
+    """A part of a text that can't be parsed, because of `error`."""
+
+    def __init__(self, part: Part, error: yaml.YAMLError) -> None:
+        super().__init__()
+        self.part, self.error = part, error
+
+
+def read_documents(text: str) -> Iterator[Document | UnreadableDocument]:
+    """Yield the documents of a text, without empty ones, and the parts that can't be parsed.
+
+    As in kubectl, a part that starts with `{` is a sequence of JSON objects, if it is valid JSON.
+    """
+    left = MAX_ALL_EVENTS
+    for part in _parts(text):
+        try:
+            found = _json_documents(part) if part.text.lstrip()[:1] == "{" else None
+            if found is None:
+                limits = _Limits(min(left, MAX_LIST_EVENTS), single=False)
+                found = [
+                    Document(_value(node), part, number, start=_position(node, part))
+                    for number, node in enumerate(_composed(part.text, limits))
+                ]
+                left -= limits.events
+        except yaml.YAMLError as error:
+            yield UnreadableDocument(part, error)
+        else:
+            yield from (document for document in found if document.value is not None)
+
+
+def _position(node: yaml.Node, part: Part) -> Position:
+    return Position(node.start_mark.line + part.line, node.start_mark.column + 1)
+
+
+def _parts(text: str) -> Iterator[Part]:
+    """Split a text at the lines that start a document."""
+    starts = [0, *(match.start() for match in _START.finditer(text)), len(text)]
+    before, line = "", 1
+    for start, end in zip(starts, starts[1:], strict=False):
+        # A file that was appended to the text may start with a byte order mark.
+        part = before + text[start:end].removeprefix("\ufeff")
+        marker = _MARKER.match(part)
+        if _PREAMBLE.fullmatch(part):
+            # Directives belong to the next document.
+            before = part
+            continue
+        own = part[marker.end() :] if marker else part
+        if own.strip():
+            yield Part(own, line + (1 if marker else 0))
+        line += part.count("\n")
+        before = ""
+
+
+def _json_documents(part: Part) -> list[Document] | None:
+    """Return the objects of a JSON stream, or None if the text is not JSON.
+
+    Raise `yaml.YAMLError` for JSON that Kubernetes does not accept.
+    """
+    found: list[Document] = []
+    at, line = 0, part.line
+    while True:
+        start = _SPACE.match(part.text, at).end()  # type: ignore[union-attr]
+        line += part.text.count("\n", at, start)
+        if start == len(part.text):
+            return found
+        try:
+            value, at = _JSON.raw_decode(part.text, start)
+            value = _json_value(value)
+        except _Unusable as error:
+            mark = yaml.Mark("", 0, line - part.line, 0, None, 0)
+            raise ConstructorError(None, None, str(error), mark) from error
+        except (ValueError, RecursionError):
+            # The YAML parser reports the error.
+            return None
+        start_of = Position(line, 1)
+        found.append(Document(value, Part(part.text[start:at], line), start=start_of))
+        line += part.text.count("\n", start, at)
+
+
+class _Unusable(Exception):
+    """JSON that Kubernetes does not accept."""
+
+
+def _json_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _value in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _Unusable(_("the key %(name)s appears more than once") % {"name": twice})
+    return found
+
+
+def _json_value(value: Any, depth: int = 0) -> Any:
+    """Replace halves of surrogate pairs as Go does, and limit the nesting depth."""
+    if depth > MAX_DEPTH:
+        raise _Unusable(_("the document is nested too deeply"))
+    if isinstance(value, str):
+        return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_json_value(item, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return {_json_value(key): _json_value(item, depth + 1) for key, item in value.items()}
+    return value
+
+
+def forget_positions() -> None:
+    """Free the memory for the positions in the text that was used last."""
+    _nodes.cache_clear()
+
+
+@lru_cache(maxsize=1)
+def _nodes(text: str) -> Sequence[yaml.Node]:
+    """Return the nodes of the documents in a text."""
+    try:
+        return list(_composed(_ESCAPED.sub(r"\1?", text), _Limits(MAX_LIST_EVENTS, single=False)))
+    except yaml.YAMLError:
+        return ()
 
 
 def parse_scalar(text: str) -> Any:
@@ -134,12 +267,55 @@ def _integer(text: str) -> int | float:
     return found if _SMALLEST <= found <= _LARGEST else float(found)
 
 
-def _check(text: str, *, most: int) -> None:
-    limits = _Limits(most)
+def _composed(text: str, limits: "_Limits") -> Iterator[yaml.Node]:
+    """Yield the documents as nodes. Raise `yaml.YAMLError`, also if the text exceeds a limit.
+
+    Unlike `yaml.compose_all`, which is one call of a C library for each document, other threads can
+    run in the meantime.
+    """
+    opened: list[yaml.CollectionNode] = []
+    anchors: dict[str, yaml.Node] = {}
+    keys: dict[int, yaml.Node] = {}
+    root: yaml.Node | None = None
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         problem = limits.problem(event)
         if problem:
             raise _refusal(problem, event)
+        if isinstance(event, yaml.CollectionEndEvent):
+            opened.pop()
+        elif isinstance(event, yaml.DocumentEndEvent) and root is not None:
+            yield root
+            root, anchors = None, {}
+        if not isinstance(event, yaml.NodeEvent):
+            continue
+        node = _node(event, anchors)
+        if event.anchor:
+            anchors[event.anchor] = node
+        if not opened:
+            root = node
+        elif isinstance(opened[-1], yaml.SequenceNode):
+            opened[-1].value.append(node)
+        elif id(opened[-1]) in keys:
+            opened[-1].value.append((keys.pop(id(opened[-1])), node))
+        else:
+            keys[id(opened[-1])] = node
+        if isinstance(event, yaml.CollectionStartEvent):
+            opened.append(node)
+
+
+def _node(event: Any, anchors: Mapping[Any, yaml.Node]) -> Any:
+    marks = event.start_mark, event.end_mark
+    if isinstance(event, yaml.AliasEvent):
+        return anchors[event.anchor]
+    if isinstance(event, yaml.ScalarEvent):
+        return yaml.ScalarNode("", event.value, *marks, style=event.style)
+    return _COLLECTIONS[type(event)]("", [], *marks)
+
+
+_COLLECTIONS = {
+    yaml.SequenceStartEvent: yaml.SequenceNode,
+    yaml.MappingStartEvent: yaml.MappingNode,
+}
 
 
 @dataclass(slots=True)
@@ -158,30 +334,30 @@ class _ValueSize:
 
 
 class _Limits:
-    """Checks the cost of a text while it is parsed. `most` is the maximum number of documents."""
+    """Checks the cost of a text while it is parsed. `most_events` is the maximum number of events, and
+    `single` allows only one document.
+    """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._documents = self._events = self._repeated = 0
+    def __init__(self, most_events: int, *, single: bool) -> None:
+        self._most_events, self._single = most_events, single
+        self._documents = self.events = self._repeated = 0
         self._open: list[_ValueSize] = []
         #: None while the anchored value is still being parsed.
         self._anchors: dict[str | None, _ValueSize | None] = {}
 
     def problem(self, event: yaml.Event) -> str:
         """Return the reason to reject the text at this event, or ""."""
-        self._events += 1
-        if self._events > MAX_EVENTS:
+        self.events += 1
+        if self.events > self._most_events:
             return _("the document has too many values")
         if getattr(event, "tag", None) is not None:
             return _("tags are not supported")
         if isinstance(event, yaml.DocumentStartEvent):
             self._documents += 1
             self._anchors = {}
-            if self._documents <= self._most:
+            if self._documents == 1 or not self._single:
                 return ""
-            if self._most == 1:
-                return _("the text contains more than one document")
-            return _("the text contains more than %(most)s documents") % {"most": self._most}
+            return _("the text contains more than one document")
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event.anchor)
         if isinstance(event, yaml.CollectionStartEvent):
@@ -279,6 +455,24 @@ def _refusal(problem: str, at: Any) -> ConstructorError:
     return ConstructorError(None, None, problem, at.start_mark)
 
 
+def _no_number(_text: str) -> Any:
+    raise ValueError
+
+
+_JSON = json.JSONDecoder(
+    object_pairs_hook=_json_object,
+    parse_int=_integer,
+    parse_float=parse_scalar,
+    parse_constant=_no_number,
+)
+_SPACE = re.compile(r"[ \t\r\n]*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+#: An escaped half of a surrogate pair, after an even number of backslashes.
+_ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+#: Start of a document, its line if it contains nothing else, and the lines before it.
+_START = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
+_MARKER = re.compile(r"---[ \t]*(?:#[^\n]*)?\r?(?:\n|\Z)")
+_PREAMBLE = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*%[^\n]*\n(?:(?:[ \t]*(?:#[^\n]*)?|%[^\n]*)\n)*")
 _LONGEST_LINE = 1_000_000
 _FIRST = ("apiVersion", "kind", "metadata")
 
@@ -303,11 +497,23 @@ def _represent(dumper: yaml.CSafeDumper, value: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _represent)
 
 
-def yaml_text(kind: ResourceKind, manifest: Mapping[str, Any]) -> str:
+class ApiType(Protocol):
+    """The type of an object, such as a `ResourceKind`. Readers of configurations use this module
+    before the kinds can be imported.
+    """
+
+    @property
+    def gvr(self) -> GVR: ...
+    @property
+    def api_kind(self) -> str: ...
+
+
+def yaml_text(kind: ApiType, manifest: Mapping[str, Any]) -> str:
     """Return the manifest as YAML, including the type fields that list responses omit. Raise
     `RecursionError`.
     """
-    whole = {"apiVersion": kind.gvr.group_version, "kind": kind.api_kind, **manifest}
+    # Events of a watch contain the server's version (see `console.kube.compatibility`).
+    whole = {**manifest, "apiVersion": kind.gvr.group_version, "kind": kind.api_kind}
     ordered = {key: whole[key] for key in (*_FIRST, *whole) if key in whole}
     return plain_yaml(ordered)
 

@@ -6,7 +6,6 @@ start with a quote or have surrounding spaces.
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -36,26 +35,31 @@ def _written(value: str) -> str:
 class KeyValueField(forms.CharField):
     """Field whose cleaned value is a dictionary.
 
-    `check` returns the error message for a key and value, or "" if they are valid.
+    `check` returns the error message for a key and value, or "" if they are valid. With
+    `removes`, the line `key-` stands for the removal of a key, as in kubectl, and its value is None.
     """
 
     default_error_messages: ClassVar[dict[str, Any]] = TOO_LONG
     widget = text_area(6)
 
-    def __init__(self, *, check: Callable[[str, str], str], **options: Any) -> None:
-        self._check = check
+    def __init__(
+        self, *, check: Callable[[str, str], str], removes: bool = False, **options: Any
+    ) -> None:
+        self._check, self._removes = check, removes
         super().__init__(required=False, max_length=MOST, **options)
 
-    def clean(self, value: Any) -> dict[str, str]:
-        found: dict[str, str] = {}
+    def clean(self, value: Any) -> dict[str, str | None]:
+        found: dict[str, str | None] = {}
         wrong: list[str] = []
         for number, line in enumerate(str(super().clean(value)).splitlines(), 1):
             if not line.strip():
                 continue
             key, equals, written = (part.strip() for part in line.partition("="))
+            removed = self._removes and not equals and key.endswith("-")
+            key = key.removesuffix("-") if removed else key
             try:
                 read = _read(written)
-                problem = "" if equals else _("Use key=value.")
+                problem = "" if equals or removed else self._usage()
                 problem = problem or (_("This key appears more than once.") if key in found else "")
                 problem = problem or self._check(key, read)
             except ValueError:
@@ -70,10 +74,13 @@ class KeyValueField(forms.CharField):
                 wrong.append(
                     _("Line %(number)s: %(problem)s") % {"number": number, "problem": problem}
                 )
-            found[key] = read
+            found[key] = None if removed else read
         if wrong:
             raise ValidationError(wrong[:10])
         return found
+
+    def _usage(self) -> str:
+        return _("Use key=value or key-.") if self._removes else _("Use key=value.")
 
 
 def _read(written: str) -> str:
@@ -87,25 +94,6 @@ def _read(written: str) -> str:
 
 
 HIGHEST = 65535
-#: https://kubernetes.io/docs/concepts/services-networking/service/#field-spec-ports
-_TARGET = re.compile(r"(?=.{1,15}\Z)(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-
-
-class PortField(TextField):
-    """A port number or port name. The cleaned value is an integer or a text."""
-
-    def clean(self, value: Any) -> int | str:
-        found = str(super().clean(value))
-        if found.isascii() and found.isdigit() and len(found) <= len(str(HIGHEST)):
-            number = int(found)
-            if 0 < number <= HIGHEST:
-                return number
-        elif not found or _TARGET.fullmatch(found):
-            return found
-        text = _("Enter a port number up to 65535 or a port name.")
-        raise ValidationError(text)
-
-
 #: Maximum characters. Sizes written by Kubernetes have about a dozen.
 LONGEST = 32
 

@@ -60,16 +60,28 @@ def posted(request: HttpRequest) -> QueryDict | None:
 
 
 class TextField(forms.CharField):
-    """A single-line text. Non-printable characters become spaces before validation and rendering."""
+    """A single-line text. Non-printable characters become spaces before validation and rendering.
+
+    - `size`: width of the input, "short" or "medium"; "" for the whole width.
+    - `is_optional`: the field may be empty, and its label says so.
+    """
 
     default_error_messages: ClassVar[dict[str, Any]] = {
         "max_length": gettext_lazy("Use at most %(limit_value)s characters.")
     }
 
     def __init__(
-        self, *, autocomplete: str = "off", max_length: int = MAX_TEXT, **options: Any
+        self,
+        *,
+        autocomplete: str = "off",
+        max_length: int = MAX_TEXT,
+        size: str = "",
+        is_optional: bool = False,
+        **options: Any,
     ) -> None:
-        self.autocomplete = autocomplete
+        self.autocomplete, self.size, self.is_optional = autocomplete, size, is_optional
+        if is_optional:
+            options["required"] = False
         super().__init__(max_length=max_length, **options)
 
     def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
@@ -98,31 +110,6 @@ def text_area(rows: int = 1, **attrs: str) -> forms.Textarea:
     return forms.Textarea({**about, "rows": rows, **attrs})
 
 
-class LinesField(forms.CharField):
-    """A multi-line text, kept exactly as entered."""
-
-    default_error_messages: ClassVar[dict[str, Any]] = TOO_LONG
-
-    def __init__(self, *, max_length: int, **options: Any) -> None:
-        super().__init__(
-            max_length=max_length, strip=False, **{"widget": forms.Textarea, **options}
-        )
-
-    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
-        return {
-            **super().widget_attrs(widget),
-            "class": "input code",
-            "rows": 1,
-            "autocomplete": "off",
-            "autocapitalize": "none",
-            "spellcheck": "false",
-        }
-
-    def to_python(self, value: Any) -> str | None:
-        # Browsers submit CRLF line ends.
-        return super().to_python(str(value or "").replace("\r\n", "\n"))
-
-
 def is_line(value: object, max_length: int = MAX_TEXT) -> bool:
     """Return True if a `TextField` returns `value` unchanged."""
     return (
@@ -139,6 +126,8 @@ def _printable(text: str) -> str:
 
 class NumberField(forms.IntegerField):
     """An integer between `least` and `most`."""
+
+    size = "number"
 
     def __init__(self, *, least: int, most: int, **options: Any) -> None:
         super().__init__(min_value=least, max_value=most, **options)
@@ -195,6 +184,7 @@ class ChoiceField(forms.ChoiceField):
     by a default.
     """
 
+    size = "medium"
     default_error_messages: ClassVar[dict[str, Any]] = {
         "invalid_choice": gettext_lazy("This option is no longer available. Choose another option.")
     }

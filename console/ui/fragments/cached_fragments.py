@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
+from sys import getsizeof
 from typing import Any
 
 from django.conf import settings
@@ -104,7 +105,10 @@ def cell_html(cell: Cell) -> SafeString:
 
 
 def _weight(drawing: CachedFragment) -> int:
-    return _AROUND + sum(map(len, drawing.pieces))
+    # With a single emoji, a text has four bytes for each character. Long texts are usually in the
+    # values too.
+    size = sum(map(getsizeof, drawing.pieces))
+    return max(_AROUND, size) + size
 
 
 #: Most cells occur in many rows, and most cells of a changed row are unchanged.

@@ -5,24 +5,22 @@ from dataclasses import dataclass
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
+from console.kube.gvr import Key
 from console.ui.core.kind import ResourceKind
+from console.ui.core.links import started_url
 from console.ui.core.permissions import Denied
-from console.ui.core.text import escape_invisible
+from console.ui.core.text import escape_invisible, space_mixed_scripts
 from console.ui.core.words import translate_message
 from console.ui.lists.viewspec import ViewSpec
-
-#: kube-apiserver's message for an unknown type (k8s.io/apimachinery/pkg/api/errors,
-#: NewGenericServerResponse).
-NO_SUCH_TYPE = "the server could not find the requested resource"
 
 
 @dataclass(frozen=True, slots=True)
 class EmptyState:
     """A message instead of rows.
 
-    `kind` is first-use, no-match, beyond, bad-input, denied, loading or failed. `action_url` is
-    "" if the user can only wait or ask an administrator. `reason` is the message from the
-    cluster.
+    `kind` is first-use, no-match, beyond, bad-input, denied, loading, not-installed or failed.
+    `action_url` is "" if the user can only wait or ask an administrator. `reason` is the message
+    from the cluster. `examples` are titles and URLs of examples to create.
     """
 
     kind: str
@@ -31,6 +29,7 @@ class EmptyState:
     action_url: str = ""
     action_label: str = ""
     reason: str = ""
+    examples: tuple[tuple[str | Promise, str], ...] = ()
 
 
 def denied_text(denied: Denied, nouns: str | Promise) -> str:
@@ -62,6 +61,17 @@ def denied_block(denied: Denied, kind: ResourceKind) -> EmptyState:
     return EmptyState("denied", _("Permission denied"), denied_text(denied, kind.nouns))
 
 
+def missing_text(kind: ResourceKind, key: Key, cut: int | None = None) -> str:
+    """Return a message for an object that does not exist. `cut` is the number of objects read from
+    a truncated list, or None.
+    """
+    words = {"kind": kind.singular, "key": escape_invisible(str(key)), "count": cut}
+    if cut is None:
+        return space_mixed_scripts(_("No %(kind)s %(key)s found.") % words)
+    text = _("Could not find %(kind)s %(key)s among the %(count)s loaded objects.")
+    return space_mixed_scripts(text % words)
+
+
 def bad_input_block(spec: ViewSpec) -> EmptyState:
     text = " ".join(f"{error.field}: {error.message}" for error in spec.errors)
     return EmptyState(
@@ -87,16 +97,24 @@ def loading_block(kind: ResourceKind, problem: str, *, refused: bool = False) ->
             "console's service account."
         )
         return EmptyState("loading", title, text, reason=reason)
-    if problem == NO_SUCH_TYPE:
-        title = _("This cluster has no %(nouns)s") % {"nouns": kind.nouns}
-        text = _(
-            "This resource type is not installed in the cluster. The list appears as soon as the "
-            "type is installed."
-        )
-        return EmptyState("loading", title, text, reason=reason)
     title = _("Loading %(nouns)s") % {"nouns": kind.nouns}
     text = _("Loading. The list appears as soon as the cluster responds.")
     return EmptyState("loading", title, text, reason=reason)
+
+
+def not_installed_text(kind: ResourceKind) -> str:
+    words = {"nouns": kind.nouns, "type": kind.gvr.qualified}
+    return _("The type %(type)s (%(nouns)s) is not installed on this cluster.") % words
+
+
+def not_installed_block(kind: ResourceKind) -> EmptyState:
+    """Return the message for a list of a type that the cluster does not serve."""
+    text = _("The list appears here as soon as the type is installed.")
+    return EmptyState(
+        "not-installed",
+        _("Not installed on this cluster"),
+        f"{not_installed_text(kind)} {text}",
+    )
 
 
 def page_out_of_range_block(spec: ViewSpec, pages: int) -> EmptyState:
@@ -116,22 +134,28 @@ def empty_block(spec: ViewSpec, unknown: tuple[str, ...], create_url: str) -> Em
     creates an object, or "" if the viewer can't create one.
     """
     nouns = spec.kind.nouns
-    show_all = _("Show all %(nouns)s") % {"nouns": nouns}
+    show_all = space_mixed_scripts(_("Show all %(nouns)s") % {"nouns": nouns})
     if unknown:
         title = _("Project %(name)s not found") % {"name": ", ".join(unknown)}
         text = _("Check the name, or show all projects.")
         return EmptyState("no-match", title, text, spec.with_values("namespace", ()).url, show_all)
     if any(param != "namespace" for param, _texts in spec.values):
-        title = _("No %(nouns)s found") % {"nouns": nouns}
+        title = space_mixed_scripts(_("No %(nouns)s found") % {"nouns": nouns})
         text = _("No results match these filters.")
         return EmptyState("no-match", title, text, spec.cleared().url, show_all)
     text = _("New objects appear here as soon as they are created.")
-    url, label = create_url, _("Create %(singular)s") % {"singular": spec.kind.singular}
+    url, label = (
+        create_url,
+        space_mixed_scripts(_("Create %(singular)s") % {"singular": spec.kind.singular}),
+    )
+    examples = tuple(
+        (one.title, started_url(url, example=one.id)) for one in spec.kind.examples if url
+    )
     if not spec.namespaces:
-        title = _("No %(nouns)s yet") % {"nouns": nouns}
-        return EmptyState("first-use", title, text, url, label if url else "")
+        title = space_mixed_scripts(_("No %(nouns)s yet") % {"nouns": nouns})
+        return EmptyState("first-use", title, text, url, label if url else "", examples=examples)
     words = {"nouns": nouns, "projects": ", ".join(spec.namespaces)}
-    title = _("No %(nouns)s in %(projects)s yet") % words
+    title = space_mixed_scripts(_("No %(nouns)s in %(projects)s yet") % words)
     if not url:
         url, label = spec.cleared().url, show_all
-    return EmptyState("first-use", title, text, url, label)
+    return EmptyState("first-use", title, text, url, label, examples=examples)

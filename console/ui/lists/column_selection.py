@@ -1,6 +1,7 @@
 """Column selection: the columns of a list come from its kind or from the query string.
 
-`columns=name,status,label:app` names columns by ID and labels by key.
+`columns=name,status,label:app,annotation:note` names columns by ID, and labels and annotations by
+key.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,14 +11,15 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.kube.selectors import SelectorError, parse_labels
+from console.kube.selectors import SelectorError, is_qualified, parse_labels
 from console.ui.core.kind import ResourceKind
+from console.ui.core.manifests import LAST_APPLIED
 from console.ui.core.words import translate_message
-from console.ui.lists.columns import Column, TextColumn, UsageColumn
+from console.ui.lists.columns import AnnotationColumn, Column, TextColumn, UsageColumn
 from console.ui.lists.filters import InvalidFilterValue
 
-LABEL = "label:"
-#: Maximum number of label columns, and maximum length of the query parameter in characters.
+LABEL, ANNOTATION = "label:", "annotation:"
+#: Maximum number of label and annotation columns, and of characters in the query parameter.
 MOST_LABELS, MAX_LENGTH = 8, 1000
 #: Number of column sets to cache.
 CACHE_SIZE = 500
@@ -32,8 +34,9 @@ def read_columns(kind: ResourceKind, texts: Sequence[str]) -> tuple[str, ...]:
     given = [part.strip() for text in texts for part in text.split(",") if part.strip()]
     declared = tuple(column.id for column in kind.every_column)
     ids = dict.fromkeys(_known(text, declared) for text in given)
-    if sum(text.startswith(LABEL) for text in ids) > MOST_LABELS:
-        raise InvalidFilterValue(_("Use at most %(count)s labels.") % {"count": MOST_LABELS})
+    if sum(text.startswith((LABEL, ANNOTATION)) for text in ids) > MOST_LABELS:
+        text = _("Use at most %(count)s labels and annotations.")
+        raise InvalidFilterValue(text % {"count": MOST_LABELS})
     name = kind.name_column.id
     found = tuple(ids) if name in ids or not ids else (name, *ids)
     return () if found == declared else found
@@ -42,6 +45,10 @@ def read_columns(kind: ResourceKind, texts: Sequence[str]) -> tuple[str, ...]:
 def _known(text: str, declared: tuple[str, ...]) -> str:
     if text in declared:
         return text
+    annotation = text.removeprefix(ANNOTATION)
+    # The copy of the object in this annotation may contain values that are masked elsewhere.
+    if annotation not in (text, LAST_APPLIED) and is_qualified(annotation.lower()):
+        return text
     key = text.removeprefix(LABEL)
     try:
         requirements = parse_labels(key).requirements if key != text else ()
@@ -49,7 +56,7 @@ def _known(text: str, declared: tuple[str, ...]) -> str:
         raise InvalidFilterValue(translate_message(error.sentence)) from error
     if len(requirements) == 1 and requirements[0].op == "exists":
         return f"{LABEL}{requirements[0].key}"
-    known = ", ".join((*declared, f"{LABEL}key"))
+    known = ", ".join((*declared, f"{LABEL}key", f"{ANNOTATION}key"))
     raise InvalidFilterValue(_("Unknown column. Valid values: %(known)s.") % {"known": known})
 
 
@@ -70,7 +77,10 @@ def _columns(kind: ResourceKind, chosen: tuple[str, ...]) -> Iterator[Column]:
     declared = {column.id: column for column in kind.every_column}
     for name in chosen:
         column = declared.get(name)
-        if column is None:
+        if column is None and name.startswith(ANNOTATION):
+            key = name.removeprefix(ANNOTATION)
+            yield AnnotationColumn(id=name, label=key, priority=3, sortable=False, key=key)
+        elif column is None:
             yield _label_column(name, name.removeprefix(LABEL))
         else:
             yield replace(column, priority=min(column.priority, 3))

@@ -8,7 +8,7 @@ for sorting (`sort_key`) and for exports (`plain`).
 | `NameColumn`, `NamespaceColumn`, `StatusColumn`, `AgeColumn` | most kinds |
 | `TextColumn`, `WordColumn`, `BoolColumn`, `ListColumn` | texts, API terms, yes/no, several texts |
 | `NumberColumn`, `RatioColumn`, `QuantityColumn`, `PercentColumn` | counts, 2/3, 250m and 4Gi, 61 % |
-| `DurationColumn`, `AgeColumn` with another `since` | durations, points in time |
+| `DurationColumn`, `ElapsedColumn`, `AgeColumn` with another `since` | durations, points in time |
 | `IpColumn`, `LinkColumn`, `OwnerColumn` | addresses, links to other objects |
 | `UsageColumn` | measured CPU and memory usage |
 | `PrintedColumn` | printer columns of custom resources |
@@ -25,10 +25,11 @@ from decimal import Decimal
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from django.utils.functional import Promise
+from django.utils.functional import Promise, lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import ngettext, pgettext_lazy
 
+from console.kube.group_kind import without_group
 from console.kube.gvr import Key
 from console.kube.metrics_server import ResourceUsage
 from console.kube.projections.custom import Value
@@ -38,6 +39,7 @@ from console.kube.status import Status
 from console.kube.store import Entry
 from console.ui.core.amounts import bytes_text, cores_text, number_text, seconds_text
 from console.ui.core.links import list_url, object_url
+from console.ui.core.manifests import mapping, text
 from console.ui.core.text import SplitName, escape_invisible, split_name
 from console.ui.core.words import reason_text, translate
 from console.ui.usage.gauges import usage_severity
@@ -87,6 +89,12 @@ class Column(ABC):
     def sort_key(self, entry: Entry[Any]) -> Any:
         return self.plain(entry)
 
+    def shrinks(self, value: Any) -> bool:
+        """Return True if a narrow list may cut this `value` with an ellipsis. Other values are
+        always complete.
+        """
+        return False
+
 
 YES, NO = pgettext_lazy("answer", "Yes"), pgettext_lazy("answer", "No")
 
@@ -110,6 +118,28 @@ class TextColumn(Column):
         text = self.get(entry.projection)
         return (not text, text)
 
+    def shrinks(self, value: Any) -> bool:
+        return bool(value) and self.align == "start"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotationColumn(TextColumn):
+    """The annotation `key`, which is read from the whole object because projections have no
+    annotations.
+    """
+
+    key: str
+
+    def value(self, entry: Entry[Any]) -> str:
+        return text(self.plain(entry))
+
+    def plain(self, entry: Entry[Any]) -> str:
+        try:
+            found = mapping(entry.original(), "metadata", "annotations").get(self.key)
+        except RecursionError:
+            return ""
+        return found if isinstance(found, str) else ""
+
 
 @dataclass(frozen=True, kw_only=True)
 class WordColumn(TextColumn):
@@ -124,6 +154,9 @@ class WordColumn(TextColumn):
     def value(self, entry: Entry[Any]) -> str | Promise:
         word = self.get(entry.projection)
         return self.words.get(word) or escape_invisible(word)
+
+    def shrinks(self, value: Any) -> bool:
+        return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +215,9 @@ class ListColumn(Column):
         texts = tuple(self.get(entry.projection))
         return (not texts, texts)
 
+    def shrinks(self, value: ListText) -> bool:
+        return bool(value.shown)
+
 
 def ip_order(address: str) -> tuple[int, bytes, str]:
     """Return the sort key: IPv4 addresses by number, then IPv6, then invalid addresses, then empty
@@ -195,11 +231,18 @@ def ip_order(address: str) -> tuple[int, bytes, str]:
     return sys.maxsize - bool(address), b"", address
 
 
+#: Length of the longest address, in characters (IPv6 with an embedded IPv4 address).
+_LONGEST_ADDRESS = 45
+
+
 class IpColumn(TextColumn):
-    """An IP address, sorted numerically."""
+    """An IP address, sorted numerically. A field may contain another text."""
 
     def sort_key(self, entry: Entry[Any]) -> tuple[int, bytes, str]:
         return ip_order(self.get(entry.projection))
+
+    def shrinks(self, value: Any) -> bool:
+        return isinstance(value, str) and len(value) > _LONGEST_ADDRESS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,12 +305,16 @@ class PrintedColumn(Column):
             return found.isoformat().replace("+00:00", "Z")
         return str(found) if isinstance(found, float) else found
 
-    def sort_key(self, entry: Entry[Any]) -> tuple[bool, Any]:
-        """All values of a column have the same type."""
+    def sort_key(self, entry: Entry[Any]) -> tuple[bool, bool, Any]:
+        """Sort numbers and times before texts. A server may show a text instead of a number."""
         found = self._found(entry)
         if found is None:
-            return (True, 0)
-        return (False, found.timestamp() if isinstance(found, datetime) else found)
+            return (True, False, 0)
+        value = found.timestamp() if isinstance(found, datetime) else found
+        return (False, isinstance(value, str), value)
+
+    def shrinks(self, value: Any) -> bool:
+        return bool(value) and self.align == "start"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -319,13 +366,34 @@ class StatusText:
     reason: str | Promise
 
 
+@dataclass(frozen=True, slots=True)
+class PodsCause:
+    """The most frequent problem of a workload's pods. `status` is the status of one of `count` pods."""
+
+    count: int
+    status: Status
+
+
+def _cause_text(cause: PodsCause) -> str:
+    status = cause.status
+    parts = (str(part) for part in (translate(status.word), reason_text(status)) if part)
+    words = {"n": f"{cause.count:,}", "cause": ": ".join(parts)}
+    return ngettext("%(n)s pod: %(cause)s", "%(n)s pods: %(cause)s", cause.count) % words
+
+
+_lazy_cause: Callable[[PodsCause], str] = lazy(_cause_text, str)
+
+
 @dataclass(frozen=True, kw_only=True)
 class StatusColumn(Column):
     """Icon, word and reason of the status. Sorted by severity, most severe first. This is the
     default order of lists.
+
+    `cause` replaces the reason of one row, see `with_cause`.
     """
 
     status: Callable[[Any], Status] = lambda item: item.status
+    cause: PodsCause | None = None
     id: str = "status"
     label: str | Promise = pgettext_lazy("column", "Status")
     priority: int = 1
@@ -333,19 +401,35 @@ class StatusColumn(Column):
 
     def value(self, entry: Entry[Any]) -> StatusText:
         status = self.status(entry.projection)
-        return StatusText(status.severity.value, translate(status.word), reason_text(status))
+        reason = reason_text(status) if self.cause is None else _lazy_cause(self.cause)
+        return StatusText(status.severity.value, translate(status.word), reason)
 
     def plain(self, entry: Entry[Any]) -> str:
-        status = self.status(entry.projection)
-        return f"{status.word}: {status.reason}" if status.reason else status.word
+        status, reason = self.status(entry.projection), ""
+        if self.cause is not None:
+            found = self.cause.status
+            reason = f"{self.cause.count} × {found.word}: {found.reason}"
+        reason = reason or status.reason
+        return f"{status.word}: {reason}" if reason else status.word
 
     def sort_key(self, entry: Entry[Any]) -> int:
         return self.status(entry.projection).severity.rank
 
+    def shrinks(self, value: StatusText) -> bool:
+        return bool(value.reason)
+
+
+def with_cause(columns: Sequence[Column], cause: PodsCause) -> tuple[Column, ...]:
+    """Return the columns of a row whose status shows `cause`."""
+    return tuple(
+        replace(column, cause=cause) if isinstance(column, StatusColumn) else column
+        for column in columns
+    )
+
 
 _by_kind: dict[str, str] = {}
 _cluster_scoped: set[str] = set()
-#: Segments of kinds that are referenced by `Kind/name`, as in owner references and scale targets.
+#: Segments of kinds that are referenced by `Kind.group/name`, as in owner references and scale targets.
 #: This is a live view, which includes kinds that are registered later.
 BY_KIND: Collection[str] = _by_kind.values()
 #: Marks columns that may link to any kind. Rows with such a cell are not shared between users.
@@ -355,11 +439,15 @@ ANY_KIND = ("*",)
 class LinkTarget(NamedTuple):
     """Reference to an object by the URL segment of its kind. `namespace` is "" for cluster-scoped
     kinds.
+
+    An object of a kind without `addressable_by_kind_name` has a `group_kind` instead of a segment,
+    and the namespace of the referring object.
     """
 
     segment: str
     namespace: str
     name: str
+    group_kind: str = ""
 
 
 class ResolvedLink(NamedTuple):
@@ -404,18 +492,26 @@ class LinkColumn(TextColumn):
             return LinkTarget(segment, "", name) if name else None
         found = self.to(entry.projection)
         # Permissions on undeclared kinds were not compared between the users who share the row.
-        known = found is not None and (self.leads_to == ANY_KIND or found.segment in self.leads_to)
+        # Links to objects of other kinds don't depend on permissions.
+        known = found is not None and (
+            self.leads_to == ANY_KIND or found.segment in self.leads_to or bool(found.group_kind)
+        )
         return found if known else None
 
     def value(self, entry: Entry[Any]) -> LinkText:
         return LinkText(escape_invisible(self.get(entry.projection)), *self.linked)
 
+    def shrinks(self, value: Any) -> bool:
+        """Names are always complete."""
+        return False
+
 
 def target_url(cluster: str, target: LinkTarget) -> str:
     """Return the URL of the object's page, or of the list if the target has no name. Return "" for
-    an invalid object name, which untrusted data may contain.
+    an invalid object name, which untrusted data may contain, and for an object whose kind is not
+    resolved.
     """
-    if "/" in target.name or "/" in target.namespace:
+    if not target.segment or "/" in target.name or "/" in target.namespace:
         return ""
     if not target.name:
         return list_url(cluster, target.segment, target.namespace)
@@ -423,31 +519,34 @@ def target_url(cluster: str, target: LinkTarget) -> str:
 
 
 def register_kind(word: str, segment: str, *, namespaced: bool) -> None:
-    """Register the segment for references such as `Kind/name`."""
+    """Register the segment for references such as `Kind.group/name`."""
     _by_kind[word] = segment
     if not namespaced:
         _cluster_scoped.add(word)
 
 
 def target_of(reference: str, namespace: str) -> LinkTarget | None:
-    """Return the object of a `Kind/name` reference in a namespace, or None if the kind is not
-    registered.
+    """Return the object of a `Kind.group/name` reference in a namespace, or None without a name.
+    The kind may be a custom resource.
     """
     kind, _slash, name = reference.partition("/")
     segment = _by_kind.get(kind)
-    if segment is None or not name:
+    if not name:
         return None
+    if segment is None:
+        return LinkTarget("", namespace, name, kind)
     return LinkTarget(segment, "" if kind in _cluster_scoped else namespace, name)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnerColumn(LinkColumn):
-    """The controller of the object, from the projection's `owner` (`Kind/name`)."""
+    """The controller of the object, from the projection's `owner`."""
 
     id: str = "owner"
     label: str | Promise = _("Managed by")
     priority: int = 4
     leads_to: Collection[str] = BY_KIND
+    get: Callable[[Any], str] = lambda item: without_group(item.owner)
     to: Callable[[Any], LinkTarget | None] | None = lambda item: target_of(
         item.owner, item.namespace
     )
@@ -572,16 +671,43 @@ class AgeColumn(Column):
 
 
 class DurationColumn(NumberColumn):
-    """A duration in whole seconds, or None if not finished or not applicable. Exported as seconds.
-
-    For running objects, add an `AgeColumn` with the start time.
-    """
+    """A duration in whole seconds, or None if not finished or not applicable. Exported as seconds."""
 
     template: ClassVar[str] = "ui/cells/text.html"
 
-    def value(self, entry: Entry[Any]) -> str:
+    def value(self, entry: Entry[Any]) -> object:
         seconds = self.get(entry.projection)
         return "" if seconds is None else seconds_text(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class ElapsedTime:
+    """`text` is the duration, or "" until the end. `since` is the start of a duration that has not
+    ended, or None.
+    """
+
+    text: str
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElapsedColumn(DurationColumn):
+    """A duration that has not ended yet if `get` returns None and `since` returns a time. The browser
+    keeps it up to date.
+
+    Durations that have not ended are exported as None and sorted last, the shortest first.
+    """
+
+    since: Callable[[Any], datetime | None]
+    template: ClassVar[str] = "ui/cells/elapsed.html"
+
+    def value(self, entry: Entry[Any]) -> ElapsedTime:
+        text = str(super().value(entry))
+        return ElapsedTime(text, None if text else self.since(entry.projection))
+
+    def sort_key(self, entry: Entry[Any]) -> tuple[bool, int]:
+        since = None if self.get(entry.projection) is not None else self.since(entry.projection)
+        return (True, -int(since.timestamp())) if since else super().sort_key(entry)
 
 
 #: Returns the usage of an object, or None if it is not measured.

@@ -14,6 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.kube.group_kind import without_group
 from console.kube.gvr import GVR
 from console.kube.names import is_dns_label
 from console.kube.selectors import Requirement, SelectorError, parse_labels
@@ -99,6 +100,18 @@ class NamespaceFilter(Filter):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExcludedNamespaceFilter(NamespaceFilter):
+    """Match objects in all projects except the given ones."""
+
+    param: str = "not_namespace"
+    label: str | Promise = gettext_lazy("Hidden project")
+
+    def test(self, values: tuple[str, ...]) -> Test:
+        hidden = frozenset(values)
+        return lambda entry: entry.key.namespace not in hidden
+
+
+@dataclass(frozen=True, kw_only=True)
 class SearchFilter(Filter):
     """Match objects that contain every search word, ignoring case.
 
@@ -135,7 +148,9 @@ class SearchFilter(Filter):
         Labels are also included in their original case, for `label_line`.
         """
         item = entry.projection
-        others = "\n".join((entry.key.name, getattr(item, "owner", ""), *self.texts(item)))
+        others = "\n".join(
+            (entry.key.name, without_group(getattr(item, "owner", "")), *self.texts(item))
+        )
         others = others.replace(LABEL_MARK, " ").casefold()
         if not item.labels:
             return others
@@ -239,7 +254,7 @@ def _texts_of(name: str) -> Callable[[Any], Iterable[str]]:
 
 @dataclass(frozen=True, kw_only=True)
 class FieldFilter(Filter):
-    """Match objects by the exact value of a field: `node=node-1`, `owner=Job/backup`.
+    """Match objects by the exact value of a field: `node=node-1`, `image=nginx`.
 
     `get` returns the field's text, or several texts (images, roles, classes). The default is the
     attribute named `param`.
@@ -284,9 +299,22 @@ class ChoiceFilter(Filter):
 STATE = FieldFilter(
     param="state", label=gettext_lazy("State"), get=lambda item: (item.status.word,)
 )
-#: `owner=Kind/name`, for projections with an `owner`.
-OWNER = FieldFilter(param="owner", label=gettext_lazy("Managed by"))
+
+
+def reference_values(*references: str) -> tuple[str, ...]:
+    """Return the filter values of references: `Kind.group/name`, and `Kind/name` for any group."""
+    return (*references, *map(without_group, references))
+
+
+#: `owner=Kind.group/name`, for projections with an `owner`.
+OWNER = FieldFilter(
+    param="owner",
+    label=gettext_lazy("Managed by"),
+    get=lambda item: reference_values(item.owner),
+)
 #: `image=registry/name:tag`, for projections with `images`.
 IMAGE = FieldFilter(param="image", label=gettext_lazy("Image"), get=lambda item: item.images)
 #: `uses=Secret/name`, for projections with `uses`: objects that a pod or pod template refers to.
-USES = FieldFilter(param="uses", label=gettext_lazy("Uses"))
+USES = FieldFilter(
+    param="uses", label=gettext_lazy("Uses"), get=lambda item: reference_values(*item.uses)
+)

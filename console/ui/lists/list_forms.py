@@ -1,13 +1,13 @@
 """The forms above a list: filters with their chips, and the column selection."""
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from django.utils.functional import Promise
 from django.utils.translation import get_language
 
 from console.ui.core.links import list_url
 from console.ui.lists.columns import UsageColumn
+from console.ui.lists.spec_cache import cached_by_spec
 from console.ui.lists.viewspec import FieldError, ViewSpec
 from console.ui.usage.reading import UsageNote
 
@@ -55,7 +55,7 @@ def filter_form(spec: ViewSpec, namespaces: frozenset[str]) -> FilterForm:
 
 
 # The language is part of the cache key, because chips contain translated texts.
-@lru_cache(CACHE_SIZE)
+@cached_by_spec(CACHE_SIZE)
 def _form(spec: ViewSpec, namespaces: frozenset[str], lang: str | None) -> FilterForm:
     chosen = spec.namespaces[0] if len(spec.namespaces) == 1 else ""
     # Parameters with a form field don't need a hidden field.
@@ -128,7 +128,7 @@ def column_picker(spec: ViewSpec, note: UsageNote | None = None) -> ColumnSelect
 
 
 # The language is a cache key because the labels are translated.
-@lru_cache(KEPT)
+@cached_by_spec(KEPT)
 def _picker(spec: ViewSpec, note: UsageNote | None, lang: str | None) -> ColumnSelectionForm:
     kind = spec.kind
     shown = {column.id: column for column in spec.shown(metered=True)}

@@ -16,12 +16,20 @@ from console.kube.metrics_server import ResourceUsage
 from console.kube.store import Entry
 from console.ui.core.access import Access
 from console.ui.core.actions import BULK, Action
-from console.ui.core.kind import ResourceKind
+from console.ui.core.kind import FindCause, ResourceKind
 from console.ui.core.link_resolver import LinkResolver, with_link_targets
 from console.ui.core.links import object_url
 from console.ui.core.text import dom_id
 from console.ui.lists.column_selection import shown_columns
-from console.ui.lists.columns import Align, Column, LinkColumn, ResolvedLink, with_usage
+from console.ui.lists.columns import (
+    Align,
+    Column,
+    LinkColumn,
+    PodsCause,
+    ResolvedLink,
+    with_cause,
+    with_usage,
+)
 from console.ui.usage.reading import UsageReading
 
 #: Number of cached rows. Each takes a few kilobytes with its rendered fragments.
@@ -36,6 +44,7 @@ class Cell:
 
     `column` is the column id. `value` is hashable and rendered by `template`. `head` is the
     column's label, which phones show next to the value because they have no table header.
+    `shrinks` is True if a narrow list may cut the text with an ellipsis.
     """
 
     column: str
@@ -45,6 +54,7 @@ class Cell:
     align: Align
     priority: int
     head: str | Promise = ""
+    shrinks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +87,8 @@ class ListRow:
     `id` is the HTML element's id, `key` is "namespace/name" or "name", `url` is the object's
     page and `uid` the object's UID. `status_key` changes with the object's state and `signature`
     with any displayed content. Neither depends on the language. `selectable` is True if the row can
-    be selected for bulk actions. `rendered` contains the rendered fragments of
-    `console.ui.fragments.cached_fragments`, by language.
+    be selected for bulk actions. `cause` is the displayed cause of the state. `rendered` contains the
+    rendered fragments of `console.ui.fragments.cached_fragments`, by language.
     """
 
     id: str
@@ -95,6 +105,7 @@ class ListRow:
     signature: str
     uid: str = ""
     selectable: bool = False
+    cause: PodsCause | None = None
     rendered: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
@@ -103,8 +114,8 @@ class RowBuilder:
 
     Rows are shared by viewers with the same permissions. `chosen` contains the selected columns,
     like `ViewSpec.columns`. `meter` is the viewer's usage reading, if usage is shown. `links` is
-    the response's link resolver. With `many`, permissions that the viewer has for all objects of
-    the kind are checked once instead of per row.
+    the response's link resolver, and `find_cause` returns the cause of a row's state. With `many`,
+    permissions that the viewer has for all objects of the kind are checked once instead of per row.
     """
 
     def __init__(
@@ -114,13 +125,14 @@ class RowBuilder:
         chosen: tuple[str, ...] = (),
         meter: UsageReading | None = None,
         links: LinkResolver | None = None,
+        find_cause: FindCause | None = None,
         *,
         many: bool = False,
     ) -> None:
         self._kind, self._access, self._chosen = kind, access, chosen
         self._cluster = access.cluster.name
         self._used = meter.used if meter is not None and meter.available else None
-        self._links = links or LinkResolver(access)
+        self._links, self._find_cause = links or LinkResolver(access), find_cause
         columns = shown_columns(kind, chosen, self._used is not None)
         self._link_columns = [one for one in columns if isinstance(one, LinkColumn)]
         gvr = kind.gvr
@@ -142,11 +154,12 @@ class RowBuilder:
             for action, needs, may_be_protected, may_be_inapplicable in kind.action_checks
             if granted >= needs
             and not (may_be_protected and action.is_protected(access, key.name))
-            and (not may_be_inapplicable or action.applicable(entry))
+            and (not may_be_inapplicable or action.is_offered(access, entry))
         ]
         used = (self._used(entry),) if self._used is not None else ()
         leads = tuple([self._links.resolve(one.target(entry)) for one in self._link_columns])
-        return _row(kind, self._cluster, entry, tuple(allowed), self._chosen, used, leads)
+        cause = self._find_cause(entry) if self._find_cause is not None else None
+        return _row(kind, self._cluster, entry, tuple(allowed), self._chosen, used, leads, cause)
 
 
 def make_row(kind: ResourceKind, access: Access, entry: Entry[Any]) -> ListRow:
@@ -164,12 +177,15 @@ def _row(
     chosen: tuple[str, ...],
     used: tuple[ResourceUsage | None] | tuple[()],
     leads: tuple[ResolvedLink, ...],
+    cause: PodsCause | None,
 ) -> ListRow:
     columns = shown_columns(kind, chosen, bool(used))
     if leads:
         columns = with_link_targets(columns, leads)
     if used:
         columns = with_usage(columns, lambda _entry: used[0])
+    if cause is not None:
+        columns = with_cause(columns, cause)
     key, status = entry.key, kind.status(entry)
     actions = [kind.actions_by_name[name] for name in allowed]
     split = kind.name_column.split(entry)
@@ -192,10 +208,15 @@ def _row(
         severity=severity,
         status_key=f"{severity}:{word}" if status else "",
         cells=tuple(_cell(column, entry, bool(chosen)) for column in columns),
-        menu=tuple(MenuItem(one, one.url(cluster, kind.segment, key)) for one in actions),
+        menu=tuple(
+            MenuItem(one, one.url(cluster, kind.segment, key))
+            for one in actions
+            if not one.is_bulk_only
+        ),
         signature=short_hash(content),
         uid=entry.projection.uid,
         selectable=any(BULK in one.places for one in actions),
+        cause=cause,
     )
 
 
@@ -205,14 +226,16 @@ def short_hash(content: object) -> str:
 
 
 def _cell(column: Column, entry: Entry[Any], is_chosen: bool) -> Cell:
+    value = column.value(entry)
     return Cell(
         column.id,
         column.label,
         column.template,
-        column.value(entry),
+        value,
         column.align,
         column.priority,
         column.label if is_chosen else "",
+        column.shrinks(value),
     )
 
 

@@ -12,6 +12,7 @@ from console.kube.informer import Informer
 from console.kube.livelist import LiveList
 from console.kube.store import Store
 from console.ui.core.access import Access
+from console.ui.core.kind import FindCause
 from console.ui.core.link_resolver import LinkResolver, prepare_links
 from console.ui.core.lru_cache import LruCache
 from console.ui.core.permissions import Readable, readable
@@ -29,7 +30,7 @@ PLACES, ROOM, IDLE = 64, 500_000, 600.0
 QUICK = 500
 
 _shelf: LruCache[tuple[Store[Any], ViewQuery], OrderedView] = LruCache(
-    places=PLACES, room=ROOM, idle=IDLE
+    places=PLACES, room=ROOM, idle=IDLE, name="lists"
 )
 
 
@@ -38,7 +39,7 @@ class ListQuery:
     """The query of a list with the viewer's access, computed for one response and never reused.
 
     `reach` is the viewer's usage access, None if no usage is shown. `links` resolves the links
-    in cells.
+    in cells. `find_cause` returns the cause of a row's state, None for kinds without causes.
     """
 
     spec: ViewSpec
@@ -46,12 +47,14 @@ class ListQuery:
     readable: Readable
     reach: UsageAccess | None
     links: LinkResolver
+    find_cause: FindCause | None
 
     @classmethod
     def of(cls, spec: ViewSpec, access: Access) -> "ListQuery":
         """Return the query of a viewer. Raise `Denied` if the viewer can't see the list."""
-        allowed = readable(spec.kind, access, spec.namespaces)
-        return cls(spec, access, allowed, usage_access_of(spec.kind, access), LinkResolver(access))
+        kind, allowed = spec.kind, readable(spec.kind, access, spec.namespaces)
+        reach, find_cause = usage_access_of(kind, access), kind.cause_finder(access)
+        return cls(spec, access, allowed, reach, LinkResolver(access), find_cause)
 
     def meter(self) -> UsageReading | None:
         """Return the current usage reading, if usage is shown."""

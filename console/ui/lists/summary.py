@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import NamedTuple
 
 from django.utils.functional import Promise
 
 from console.kube.status import Severity
+from console.ui.lists.spec_cache import cached_by_spec
 from console.ui.lists.viewspec import ViewSpec
 
 #: Number of cached link pairs.
@@ -66,7 +66,7 @@ def _item(
     )
 
 
-@lru_cache(TALLY_LINKS_CACHE_SIZE)
+@cached_by_spec(TALLY_LINKS_CACHE_SIZE)
 def _links(spec: ViewSpec, severity: str) -> tuple[str, str]:
     """Return the URL of the rows in this state, and the URL without this state in the filter."""
     return spec.with_values("status", (severity,)).url, spec.without("status", severity).url
@@ -103,7 +103,7 @@ def page_count(total: int, limit: int) -> int:
     return max(1, -(-total // limit))
 
 
-@lru_cache(KEPT)
+@cached_by_spec(KEPT)
 def make_pager(spec: ViewSpec, total: int) -> Pager:
     pages = page_count(total, spec.limit)
     start = (spec.page - 1) * spec.limit

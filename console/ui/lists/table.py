@@ -6,7 +6,6 @@ is immutable and contains only authorized data. Templates only render it.
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from django.utils.functional import Promise
@@ -28,6 +27,7 @@ from console.ui.fragments.empty_states import (
     denied_block,
     empty_block,
     loading_block,
+    not_installed_block,
     page_out_of_range_block,
 )
 from console.ui.lists.columns import Align
@@ -35,11 +35,14 @@ from console.ui.lists.list_forms import ColumnSelectionForm, FilterForm, column_
 from console.ui.lists.ordered_view import ListSlice
 from console.ui.lists.rows import ListRow, MenuItem, RowBuilder, short_hash
 from console.ui.lists.selection import ListQuery, select
+from console.ui.lists.spec_cache import cached_by_spec
 from console.ui.lists.summary import Pager, TallyItem, make_pager, make_tally, page_count
 from console.ui.lists.viewspec import ViewSpec
 
 #: Number of cached views with rendered column headers.
 KEPT = 500
+#: A wide window has more room between the columns of lists with at most so many.
+FEW = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +63,13 @@ class Header:
 class Table:
     """The content of a list page.
 
-    `cluster` is the cluster's name. `total` counts the objects after permissions and filters.
-    `url` is the canonical URL of this view, or "" if it can't be watched. `all_url` is the URL
-    without pagination, for exports. `etag` is equal for tables with the same content, regardless
-    of the language. `state` is the message shown instead of rows, or None. `bulk` contains the
-    actions for selected rows. `cut` is the number of objects read from a truncated list, or
-    None. `create_url` and `logs_url` create another object and show the logs of the listed ones.
-    They are "" if the viewer lacks the permissions.
+    `cluster` is the cluster's name. `total` counts the objects after permissions and filters. `url`
+    is the canonical URL of this view, or "" if it can't be watched. `all_url` is the URL without
+    pagination, for exports. `pairs` are the parameters of `url`. `etag` is equal for tables with
+    the same content, regardless of the language. `state` is the message shown instead of rows, or
+    None. `bulk` contains the actions for selected rows. `cut` is the number of objects read from a
+    truncated list, or None. `create_url` and `logs_url` create another object and show the logs of
+    the listed ones. They are "" if the viewer lacks the permissions.
     """
 
     cluster: str
@@ -83,11 +86,21 @@ class Table:
     resource_version: str = ""
     etag: str = ""
     all_url: str = ""
+    pairs: tuple[tuple[str, str], ...] = ()
     tally: tuple[TallyItem, ...] = ()
     bulk: tuple[MenuItem, ...] = ()
     cut: int | None = None
     create_url: str = ""
     logs_url: str = ""
+
+    @property
+    def has_few_columns(self) -> bool:
+        return len(self.columns) <= FEW
+
+    @property
+    def has_long_texts(self) -> bool:
+        """True if the rows contain texts that can fill the room that other columns leave."""
+        return any(cell.shrinks for row in self.rows for cell in row.cells)
 
 
 def build_table(
@@ -109,6 +122,9 @@ def build_table(
     live = live_state(informer)
     if spec.errors:
         return _without_rows(spec, bad_input_block(spec), live, choices, url="")
+    if informer.not_installed:
+        block = not_installed_block(spec.kind)
+        return _without_rows(spec, block, LiveState("off"), choices, url=spec.url)
     if not informer.freshness.synced:
         block = loading_block(spec.kind, live.problem, refused=informer.refusal is not None)
         return _without_rows(spec, block, live, choices, url=spec.url)
@@ -118,7 +134,9 @@ def build_table(
     # All rows use the same reading, so that they have the same columns.
     meter = query.meter()
     columns = _headers(spec, metered=meter is not None and meter.available)
-    rows = RowBuilder(spec.kind, access, spec.columns, meter, query.links, many=True)
+    rows = RowBuilder(
+        spec.kind, access, spec.columns, meter, query.links, query.find_cause, many=True
+    )
     shown = tuple(map(rows.row, selection.entries))
     total = selection.total
     tally = make_tally(spec, selection.tally)
@@ -133,6 +151,7 @@ def build_table(
         etag=_etag(columns, shown, total, spec.page, tally, create + logs),
         url=spec.url,
         all_url=spec.unpaged().url,
+        pairs=tuple(spec.pairs),
         tally=tally,
         filters=filter_form(spec, choices),
         picker=column_picker(spec, meter.note if meter is not None else None),
@@ -165,8 +184,9 @@ def _bulk(query: ListQuery) -> tuple[MenuItem, ...]:
     actions = [action for action in kind.every_action if BULK in action.places]
     needed = {one for action in actions for one in action.needs}
     held = {one for one in needed if _somewhere(one, kind, access)}
+    one = query.spec.namespaces[0] if len(query.spec.namespaces) == 1 else ""
     return tuple(
-        MenuItem(action, bulk_url(action.name, query.spec.cluster, kind.segment))
+        MenuItem(action, bulk_url(action.name, query.spec.cluster, kind.segment, one))
         for action in actions
         if held.issuperset(action.needs)
     )
@@ -202,7 +222,9 @@ def row_of(query: ListQuery, key: Key, informer: Informer[Any]) -> ListRow | Non
     if entry is None:
         return None
     spec = query.spec
-    rows = RowBuilder(spec.kind, query.access, spec.columns, query.meter(), query.links)
+    rows = RowBuilder(
+        spec.kind, query.access, spec.columns, query.meter(), query.links, query.find_cause
+    )
     return rows.row(entry)
 
 
@@ -255,7 +277,7 @@ def _unknown(spec: ViewSpec, namespaces: Collection[str] | None) -> tuple[str, .
     return tuple(name for name in spec.namespaces if name not in namespaces)
 
 
-@lru_cache(KEPT)
+@cached_by_spec(KEPT)
 def _headers(spec: ViewSpec, *, metered: bool) -> tuple[Header, ...]:
     return tuple(
         Header(

@@ -120,7 +120,7 @@ class ViewSpec:
             if f.faceted is faceted and (values := self.get(f.param))
         ]
 
-    @property
+    @cached_property
     def query(self) -> str:
         """The canonical query: filters in declaration order, then columns, sort, page and limit,
         without default values.

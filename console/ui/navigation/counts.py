@@ -109,7 +109,7 @@ class SeverityCounts(Derived[Any]):
 
 
 _shelf: LruCache[tuple[Store[Any], ResourceKind], SeverityCounts] = LruCache(
-    places=PLACES, room=ROOM, idle=IDLE
+    places=PLACES, room=ROOM, idle=IDLE, name="counts"
 )
 
 

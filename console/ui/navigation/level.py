@@ -1,35 +1,40 @@
-"""The console level of a request: platform, cluster, workspace or project.
+"""The console level of an address: platform, cluster, workspace or project.
 
-List and overview pages have a level in their URL, and a cookie stores the most recent levels. An
-object's page has no level: it keeps the previous level if that level contains the object.
+The address alone decides (ADR 24): the project, workspace or cluster that it names, if the viewer can
+access that level.
 """
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from urllib.parse import urlencode
+from typing import NamedTuple
+from urllib.parse import unquote, urlencode
 
 from django.core.exceptions import SuspiciousOperation
-from django.http import HttpRequest
-from django.urls import ResolverMatch, reverse
+from django.http import QueryDict
+from django.urls import Resolver404, ResolverMatch, resolve, reverse
 
-from console.kube.gvr import GLOBAL_ROLES, USERS, WORKSPACES
-from console.kube.names import is_dns_label
+from console.kube.gvr import GLOBAL_ROLES, ROLES, USERS, WORKSPACE_ROLES, WORKSPACES, Key
+from console.kube.names import is_dns_label, is_dns_subdomain
 from console.ui.core.access import Access
-from console.ui.core.clusters import HOST, clusters
-from console.ui.core.kind import ResourceKind
+from console.ui.core.clusters import HOST
+from console.ui.core.kind import segment_of
 from console.ui.core.menu import NAV_ENTRIES, LevelName, MenuEntry, menu
 from console.ui.navigation.projects import (
     can_access_project,
     host_access,
     may_see_workspace,
+    visible_namespaces,
+    visible_workspaces,
     workspace_of,
 )
 
-COOKIE = "level"
-#: Maximum number of levels in the cookie: the current one and the previous ones.
-RECENT = 6
 #: Number of cached URLs.
 KEPT = 5000
+#: Pages of roles and permissions, whose query can name a workspace or a project.
+_ROLE_PAGES = frozenset(
+    f"access:{name}"
+    for name in ("roles", "workspace_roles", "new_role", "role", "project_role", "who_may")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,86 +69,51 @@ class Level:
         narrowed = url and self.namespace and "namespace" not in parts
         return f"{url}?{urlencode({'namespace': self.namespace})}" if narrowed else url
 
-    def to_cookie(self, account: str) -> str:
-        """Return the cookie value for this level and account, or "" if a name can't be stored."""
-        # The workspace of a project is looked up on each request.
-        workspace = self.workspace if self.name == "workspace" else ""
-        parts = (self.name, self.cluster, workspace, self.namespace)
-        fits = all(is_dns_label(part) for part in parts if part) and account.isascii()
-        return "/".join((account, *parts)) if fits else ""
-
 
 @lru_cache(KEPT)
 def _address(name: str, *place: str) -> str:
     return reverse(name, args=place)
 
 
-def level_of(request: HttpRequest, access: Access | None) -> tuple[Level, bool]:
-    """Return the viewer's level on this page, and True if the page's URL determines it.
+class Orientation(NamedTuple):
+    """The level of an address for a viewer.
 
-    The result is always a level that the viewer can access. If the URL determines no accessible
-    level, the result is the previous level if it contains the object in the URL, otherwise the
-    innermost level that does.
+    `current` is the URL segment of the open kind, or the view name of the page. `named` is True if
+    the address names the level, and `platform` if the viewer may see the platform.
     """
-    match = request.resolver_match
-    cluster = access.cluster.name if access is not None else HOST
-    if access is None:
-        return Level("cluster", cluster), False
-    named = _level_of_url(match, request, access) if match is not None else None
-    if named is not None and (found := _accessible(named, access)):
-        return found, True
-    known = last_level(request, access)
-    namespace = str(match.kwargs.get("namespace", "")) if match is not None else ""
-    if known is not None and (match is None or _contains_object(known, match, namespace, access)):
-        return known, False
-    project = Level("project", cluster, namespace=namespace)
-    if namespace and (found := _accessible(project, access)):
-        return found, False
-    if known is not None and not may_see_platform(access):
-        return known, False
-    if match is not None and "cluster" in match.kwargs and not _of_platform(match, access):
-        return Level("cluster", cluster), False
-    return Level("platform" if may_see_platform(access) else "cluster", cluster), False
+
+    level: Level
+    current: str = ""
+    named: bool = False
+    platform: bool = False
 
 
-def last_level(request: HttpRequest, access: Access) -> Level | None:
-    """Return the viewer's most recent level, or None if the viewer can no longer access it."""
-    level = next(iter(levels_in_cookie(request)), None)
-    if level is None or level.cluster != access.cluster.name:
-        return None
-    return _accessible(level, access)
+def orientation(match: ResolverMatch | None, params: QueryDict, access: Access) -> Orientation:
+    """Return the level of an address, which the viewer can access.
 
-
-def levels_in_cookie(request: HttpRequest) -> list[Level]:
-    """Return the levels in the viewer's cookie, most recent first, without access checks."""
-    found = []
-    for text in request.COOKIES.get(COOKIE, "").split("|")[:RECENT]:
-        parts = text.split("/")
-        if len(parts) == 5 and parts[0] == getattr(request, "account", None):
-            found.append(_parse_level(*parts[1:]))
-    return [level for level in found if level is not None]
-
-
-def cookie_value(level: Level, request: HttpRequest) -> str:
-    """Return the new cookie value with `level` first, or "" if the level can't be stored."""
-    account = str(getattr(request, "account", ""))
-    first = level.to_cookie(account)
-    before = (one.to_cookie(account) for one in levels_in_cookie(request))
-    return "|".join(list(dict.fromkeys((first, *before)))[:RECENT]) if first else ""
-
-
-def recent_levels(request: HttpRequest, access: Access, level: Level) -> tuple[Level, ...]:
-    """Return the other workspaces and projects in the cookie that the viewer can still access, most
-    recent first.
+    If the viewer can't access the level that the address names, or the address names none, the
+    result is the cluster in the address or the viewer's outermost level.
     """
-    found = []
-    for one in levels_in_cookie(request):
-        cluster = clusters.get(one.cluster)
-        if one.name not in ("workspace", "project") or cluster is None:
-            continue
-        there = access if cluster is access.cluster else cluster.access_for(access.identity)
-        found.append(_accessible(one, there))
-    return tuple(one for one in found if one is not None and one != level)
+    platform = may_see_platform(access)
+    if match is None:
+        return Orientation(_home_level(access, platform=platform), platform=platform)
+    match = _represented_page(match, access)
+    named = _named_level(match, params, access)
+    found = accessible(named, access) if named is not None else None
+    if found is not None:
+        return Orientation(found, _current(match, found), True, platform)
+    cluster = access.cluster.name
+    outer = named is not None and (cluster != HOST or platform)
+    home = Level("cluster", cluster) if outer else _home_level(access, platform=platform)
+    return Orientation(home, _current(match, home), False, platform)
+
+
+def orientation_at(path: str, query: str, access: Access) -> Orientation:
+    """Return `orientation` for the path and query of a page."""
+    try:
+        return orientation(resolve(path), QueryDict(query), access)
+    except (Resolver404, SuspiciousOperation):
+        return orientation(None, QueryDict(), access)
 
 
 def may_see_platform(access: Access) -> bool:
@@ -152,55 +122,14 @@ def may_see_platform(access: Access) -> bool:
     return any(access.can("list", gvr) for gvr in (USERS, GLOBAL_ROLES, WORKSPACES))
 
 
-def project_filter(request: HttpRequest) -> str:
-    """Return the project that the list is filtered by, or "" if it is not exactly one."""
-    try:
-        given = [name for name in request.GET.getlist("namespace") if name]
-    except SuspiciousOperation:
-        return ""
+def project_filter(params: QueryDict) -> str:
+    """Return the project that the query filters by, or "" if it is not exactly one."""
+    given = [name for name in params.getlist("namespace") if name]
     # Values that are not valid namespace names have no URL.
     return given[0] if len(given) == 1 and is_dns_label(given[0]) else ""
 
 
-def _level_of_url(match: ResolverMatch, request: HttpRequest, access: Access) -> Level | None:
-    kwargs, cluster = match.kwargs, access.cluster.name
-    namespace = str(kwargs.get("namespace", ""))
-    if workspace := str(kwargs.get("workspace", "")):
-        return Level("project" if namespace else "workspace", cluster, workspace, namespace)
-    entry = menu().by_name.get(match.view_name)
-    if match.view_name != "list" and (entry is None or (entry.kinds and "name" in kwargs)):
-        # An object's page has no level.
-        return None
-    if _of_platform(match, access):
-        return Level("platform")
-    namespace = namespace or project_filter(request)
-    return Level("project" if namespace else "cluster", cluster, namespace=namespace)
-
-
-def _contains_object(level: Level, match: ResolverMatch, namespace: str, access: Access) -> bool:
-    """Return True if the level contains the object in the URL. Cluster-scoped objects such as nodes
-    belong to every level, users only to the platform.
-    """
-    match level.name:
-        case "platform":
-            return True
-        case "project" if namespace:
-            return level.namespace == namespace
-        case "workspace" if namespace:
-            return workspace_of(access, namespace) == level.workspace
-        case _:
-            return not _of_platform(match, access)
-
-
-def _of_platform(match: ResolverMatch, access: Access) -> bool:
-    entry = menu().by_name.get(match.view_name)
-    kind: ResourceKind | None = access.cluster.kinds.find(str(match.kwargs.get("resource", "")))
-    if kind is not None and access.cluster.name == HOST:
-        entry = NAV_ENTRIES.get(kind.nav.entry)
-    return entry is not None and "platform" in entry.levels
-
-
-def _accessible(level: Level, access: Access) -> Level | None:
+def accessible(level: Level, access: Access) -> Level | None:
     """Return the level with the project's workspace filled in, or None if the viewer can't access
     it.
     """
@@ -215,18 +144,74 @@ def _accessible(level: Level, access: Access) -> Level | None:
             return level
 
 
-def _parse_level(name: str, cluster: str, workspace: str, namespace: str) -> Level | None:
-    """Parse one level of the cookie. Return None if it is invalid."""
-    if not all(is_dns_label(part) for part in (cluster, workspace or "x", namespace or "x")):
-        return None
-    match name:
-        case "platform":
-            return Level("platform")
-        case "cluster":
-            return Level("cluster", cluster)
-        case "workspace" if workspace:
-            return Level("workspace", HOST, workspace)
-        case "project" if namespace:
-            return Level("project", cluster, workspace, namespace)
-        case _:
-            return None
+def _represented_page(match: ResolverMatch, access: Access) -> ResolverMatch:
+    """Return the page that the object in the URL has, such as the overview of a namespace, or the
+    page itself. Both have the same level.
+    """
+    kind = access.cluster.kinds.find(str(match.kwargs.get("resource", "")))
+    if kind is None or "name" not in match.kwargs:
+        return match
+    key = Key(str(match.kwargs.get("namespace", "")), str(match.kwargs["name"]))
+    url = kind.page_url(access.cluster.name, key)
+    try:
+        return resolve(unquote(url)) if url else match
+    except Resolver404:
+        return match
+
+
+def _current(match: ResolverMatch, level: Level) -> str:
+    if match.view_name in _ROLE_PAGES and level.name == "workspace":
+        return "access:workspace_roles"
+    if match.view_name in _ROLE_PAGES and level.name == "project":
+        return segment_of(ROLES)
+    return str(match.kwargs.get("resource") or match.view_name or "")
+
+
+def _named_level(match: ResolverMatch, params: QueryDict, access: Access) -> Level | None:
+    kwargs, cluster = match.kwargs, access.cluster.name
+    kind = access.cluster.kinds.find(str(kwargs.get("resource", "")))
+    workspace, namespace = _named_place(match, params, access)
+    if workspace and not namespace:
+        return Level("workspace", cluster, workspace)
+    # Lists of cluster-scoped kinds have no projects.
+    if namespace and (kind is None or kind.view.namespaced):
+        return Level("project", cluster, workspace, namespace)
+    entry = menu().by_name.get(match.view_name)
+    if kind is not None and cluster == HOST:
+        entry = NAV_ENTRIES.get(kind.nav.entry)
+    if entry is not None and "platform" in entry.levels:
+        return Level("platform")
+    return Level("cluster", cluster) if "cluster" in kwargs or "cluster" in params else None
+
+
+def _named_place(match: ResolverMatch, params: QueryDict, access: Access) -> tuple[str, str]:
+    """Return the workspace and the project that the address names."""
+    kwargs, of_roles = match.kwargs, match.view_name in _ROLE_PAGES
+    workspace, namespace = (str(kwargs.get(name, "")) for name in ("workspace", "namespace"))
+    if of_roles and kwargs.get("level") == "workspace":
+        given = params.get("workspace", "")
+        # Other values have no URL.
+        own = given if is_dns_subdomain(given) else ""
+        workspace = own or _workspace_of_role(access, kwargs.get("name"))
+    if not workspace and not namespace and ("cluster" in kwargs or of_roles):
+        namespace = project_filter(params)
+    return workspace, namespace
+
+
+def _workspace_of_role(access: Access, name: str | None) -> str:
+    informer = access.cluster.runtime.informers().get(WORKSPACE_ROLES)
+    entry = informer.store.get(Key("", name)) if informer is not None and name else None
+    return str(entry.projection.workspace) if entry is not None else ""
+
+
+def _home_level(access: Access, *, platform: bool) -> Level:
+    """Return the platform, or the viewer's only workspace or project, or the cluster."""
+    if platform:
+        return Level("platform")
+    workspaces = visible_workspaces(access)
+    if len(workspaces) == 1:
+        return Level("workspace", workspace=workspaces[0])
+    projects = visible_namespaces(access)
+    project = Level("project", access.cluster.name, namespace=projects[0]) if projects else None
+    found = accessible(project, access) if project is not None and len(projects) == 1 else None
+    return found or Level("cluster", access.cluster.name)

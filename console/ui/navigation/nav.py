@@ -23,7 +23,7 @@ from console.ui.core.access import Access
 from console.ui.core.clusters import Cluster
 from console.ui.core.custom_kinds import GenericKind
 from console.ui.core.kind import NAV_GROUPS, ResourceKind
-from console.ui.core.menu import RESOURCES_ENTRY, LevelName, menu
+from console.ui.core.menu import RESOURCES_ENTRY, LevelName, MenuEntry, menu
 from console.ui.core.permissions import Denied, Readable, readable
 from console.ui.lists.selection import ensure_current
 from console.ui.lists.viewspec import ViewSpec
@@ -123,9 +123,10 @@ class ProblemCount:
 
 @dataclass(slots=True, eq=False)
 class LevelProblems:
-    """Number of failing objects by project and workspace, of the kinds that have a rail entry.
+    """Number of failing objects by project and workspace, of the kinds that are checked for problems.
 
-    Includes only objects that the viewer can see and kinds that are cached. Thread-safe.
+    Includes only objects that the viewer can see and kinds that are cached. All pages show these
+    numbers. Thread-safe.
     """
 
     seen: tuple[Any, ...] = ()
@@ -137,7 +138,7 @@ class LevelProblems:
         followed = [
             (one, informer)
             for one, informer in followed
-            if informer.freshness.synced and one.kind.status_column is not None
+            if informer.freshness.synced and one.kind.checked_for_problems
         ]
         # Read before counting, because counting may include later changes. The namespaces are
         # included because a project's workspace can change.
@@ -175,13 +176,16 @@ def _problems_html(failing: int, lang: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RailEntry:
-    """An entry of the rail. `problems` is None for a page that is not a list."""
+    """An entry of the rail. `is_page` is True for a page that is not a list. `problems` is None if no
+    objects are counted.
+    """
 
     label: str | Promise = field(compare=False)
     icon: str
     url: str
     current: bool
     problems: ProblemCount | None = None
+    is_page: bool = False
 
 
 #: Maximum rail entries, so that the rail never scrolls.
@@ -190,10 +194,13 @@ MOST = 14
 
 @dataclass(frozen=True, slots=True)
 class Navigation:
-    """The rail, and `tabs` with the kinds of the open entry if it has several."""
+    """The rail, and `tabs` with the kinds of the open entry if it has several. `listed` is the open
+    kind if it has projects and the viewer can list it, else "".
+    """
 
     rail: tuple[RailEntry, ...]
     tabs: tuple[NavItem, ...] = ()
+    listed: str = ""
 
 
 class _Place(NamedTuple):
@@ -234,31 +241,44 @@ def nav(access: Access, level: Level, current: str, pins: tuple[str, ...] = ()) 
     left.
     """
     informers = access.cluster.runtime.informers()
-    entries = _kinds_of(access, level).entries
+    kinds = _kinds_of(access, level)
     rail: list[RailEntry] = []
     tabs: tuple[NavItem, ...] = ()
     found = menu()
     for entry in found.levels[level.name]:
         open_ = found.by_name.get(current) is entry
-        members = entries.get(entry.kinds)
+        members = kinds.entries.get(entry.kinds)
         if members is not None:
             items = [_item(shown, informers, current) for shown in members.kinds]
             open_ = open_ or any(item.current for item in items)
             tabs = tuple(items) if open_ and len(items) > 1 else tabs
             url, problems = members.kinds[0].item.url, members.problems
             rail.append(RailEntry(entry.label, entry.icon, url, open_, problems))
-        elif not entry.kinds and entry.may(access) and (url := level.page_url(entry)):
-            rail.append(RailEntry(entry.label, entry.icon, url, open_))
+        elif _is_offered(entry, access, level) and (url := level.page_url(entry)):
+            problems = None
+            if entry is RESOURCES_ENTRY:
+                problems = kinds.others.problems
+                for shown in kinds.others.kinds:
+                    shown.item.count.update(shown, informers.get(shown.kind.gvr))
+            rail.append(RailEntry(entry.label, entry.icon, url, open_, problems, is_page=True))
     if level.name == "cluster":
         pinned = _pinned(access, level, current, pins)[: MOST - len(rail)]
         if any(entry.current for entry in pinned):
             rail = [replace(entry, current=False) for entry in rail]
         rail += pinned
     kind = access.cluster.kinds.find(current)
-    if kind and not any(entry.current for entry in rail) and _may_see(kind, access):
+    if kind is None or kind.segment not in kinds.segments and not may_list(kind, access):
+        return Navigation(tuple(rail), tabs)
+    if not any(entry.current for entry in rail):
         # Kinds without an entry belong to the page of all resources.
         rail = [replace(one, current=one.icon == RESOURCES_ENTRY.icon) for one in rail]
-    return Navigation(tuple(rail), tabs)
+    return Navigation(tuple(rail), tabs, kind.segment if kind.view.namespaced else "")
+
+
+def _is_offered(entry: MenuEntry, access: Access, level: Level) -> bool:
+    """Return True if the entry is a page that the viewer can open."""
+    place = level.namespace or level.workspace
+    return not entry.kinds and entry.may(access) and entry.may_here(access, place)
 
 
 def _pinned(access: Access, level: Level, current: str, pins: tuple[str, ...]) -> list[RailEntry]:
@@ -273,7 +293,7 @@ def _pinned(access: Access, level: Level, current: str, pins: tuple[str, ...]) -
         shown = known.get(segment) or (_shown(kind, access, level) if kind is not None else None)
         if shown is not None:
             item = _item(shown, informers, current)
-            # Counts of custom resources are not cached.
+            # Counts of other custom resources are not cached.
             problems = _problems_of(shown) if segment in known else None
             entries.append(RailEntry(item.label, "pin", item.url, item.current, problems))
     return entries
@@ -289,7 +309,7 @@ def level_problems(access: Access) -> LevelProblems:
     informers.
     """
     kinds = _kinds_of(access, Level("cluster", access.cluster.name))
-    shown = (one for members in kinds.entries.values() for one in members.kinds)
+    shown = (one for members in kinds.groups.values() for one in members.kinds)
     kinds.problems.update(shown, access)
     return kinds.problems
 
@@ -297,12 +317,18 @@ def level_problems(access: Access) -> LevelProblems:
 def all_kinds(access: Access, level: Level) -> tuple[NavGroup, ...]:
     """Return every kind that the viewer can list, by group. Does not start informers."""
     informers = access.cluster.runtime.informers()
-    groups = []
+    groups, customs = [], [*_customs(access)]
     for name, members in _kinds_of(access, level).groups.items():
         shown = list(members.kinds)
-        if name == "custom":
-            customs = (_shown(kind, access, level) for kind in _customs(access))
-            shown += filter(None, customs)
+        if name in ("custom", "other"):
+            known = {one.kind: one for one in shown}
+            found = (
+                known.get(kind) or _shown(kind, access, level)
+                for kind in customs
+                if kind.nav.group == name
+            )
+            shown = [one for one in shown if not isinstance(one.kind, GenericKind)]
+            shown += filter(None, found)
         if items := tuple(_item(one, informers, "") for one in shown):
             groups.append(NavGroup(name, NAV_GROUPS[name], items))
     return tuple(groups)
@@ -318,15 +344,22 @@ async def update_counts(cluster: Cluster) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _VisibleKinds:
-    """The built-in kinds that a viewer can list, by rail entry and by group."""
+    """The built-in kinds and the cached custom kinds that a viewer can list, by rail entry and group.
+
+    `others` contains the kinds without an entry on the rail whose problems the page of all resources
+    counts.
+    """
 
     entries: Mapping[str, _KindGroup]
     groups: Mapping[str, _KindGroup]
+    others: _KindGroup
+    segments: frozenset[str]
     problems: LevelProblems = field(default_factory=LevelProblems)
 
 
 def _kinds_of(access: Access, level: Level) -> _VisibleKinds:
-    rights_version, known = access.rights_version(), tuple(access.cluster.kinds.declared)
+    rights_version, cluster = access.rights_version(), access.cluster
+    known = (*cluster.kinds.offered, *cluster.cached_customs)
     # Only an `Access` with a rights version can be a cache key.
     found: Callable[..., _VisibleKinds] = _declared if rights_version else _declared.__wrapped__
     return found(known, access, rights_version, level.cluster, level.namespace)
@@ -344,23 +377,31 @@ def _declared(
     the rights version.
     """
     level = Level("cluster", cluster, namespace=namespace)
+    rail = {one.kinds for one in menu().levels["project" if namespace else "cluster"]} - {""}
     entries: dict[str, list[_VisibleKind]] = {}
     groups: dict[str, list[_VisibleKind]] = {group: [] for group in NAV_GROUPS}
+    others: list[_VisibleKind] = []
     for kind in _ordered(known):
         shown = _shown(kind, access, level)
         if shown is not None:
             groups[kind.nav.group].append(shown)
             # Project rails have no entries for cluster-scoped kinds.
-            if kind.nav.entry and (shown.namespaces or not namespace):
-                entries.setdefault(kind.nav.entry, []).append(shown)
+            if shown.namespaces or not namespace:
+                if kind.nav.entry:
+                    entries.setdefault(kind.nav.entry, []).append(shown)
+                if kind.nav.entry not in rail and kind.checked_for_problems:
+                    others.append(shown)
     return _VisibleKinds(
         {name: _members(ones) for name, ones in entries.items()},
         {name: _members(ones) for name, ones in groups.items()},
+        _members(others),
+        frozenset(one.kind.segment for ones in groups.values() for one in ones),
     )
 
 
 def _members(shown: list[_VisibleKind]) -> _KindGroup:
-    return _KindGroup(tuple(shown), ProblemCount(tuple(one.item.count for one in shown)))
+    counts = tuple(one.item.count for one in shown if one.kind.checked_for_problems)
+    return _KindGroup(tuple(shown), ProblemCount(counts))
 
 
 def _shown(kind: ResourceKind, access: Access, level: Level) -> _VisibleKind | None:
@@ -381,16 +422,17 @@ def _ordered(known: tuple[ResourceKind, ...]) -> list[ResourceKind]:
 
 
 def _customs(access: Access) -> Iterator[ResourceKind]:
-    """Yield the first custom resource kinds that the viewer can see."""
+    """Yield the first kinds without a declaration that the viewer can see."""
     seen = (
         kind
         for kind in islice(access.cluster.kinds.customs, CUSTOMS_LOOKED_AT)
-        if _may_see(kind, access)
+        if may_list(kind, access)
     )
     return islice(seen, CUSTOMS)
 
 
-def _may_see(kind: ResourceKind, access: Access) -> bool:
+def may_list(kind: ResourceKind, access: Access) -> bool:
+    """Return True if the viewer can list objects of the kind in any project."""
     try:
         readable(kind, access)
     except Denied:

@@ -9,17 +9,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest
+from django.core.exceptions import SuspiciousOperation
+from django.http import HttpRequest, QueryDict
 from django.utils.translation import get_language
 
+from console.kube.gvr import NAMESPACES
 from console.ui.core.access import Access
 from console.ui.core.clusters import HOST, Cluster, clusters
-from console.ui.core.links import import_url
+from console.ui.core.links import create_page_url
 from console.ui.core.object_source import LIVE, LiveState, live_state
 from console.ui.editing.creating import may_create_any
-from console.ui.navigation.level import Level, level_of, may_see_platform, recent_levels
+from console.ui.navigation.level import Level, Orientation, orientation
 from console.ui.navigation.nav import LevelProblems, Navigation, level_problems, nav
 from console.ui.navigation.projects import projects_in, visible_namespaces, visible_workspaces
+from console.ui.navigation.recent import recent_levels
 
 THEMES = ("light", "dark", "auto")
 THEME_COOKIE = "theme"
@@ -31,7 +34,9 @@ class LevelSwitcher:
 
     `clusters` contains the names of the clusters offered. `platform` is True if the platform is
     offered. `recent_levels` contains recently visited workspaces and projects. `problems` contains the
-    failing objects of projects and workspaces, or None if they are not counted.
+    failing objects of projects and workspaces, or None if they are not counted. `segment` is the kind
+    whose lists projects link to, or "" for their overviews. `sees_cluster` is True if the viewer
+    can see projects on the cluster's overview.
     """
 
     level: Level
@@ -41,6 +46,8 @@ class LevelSwitcher:
     namespaces: tuple[str, ...] = ()
     recent: tuple[Level, ...] = ()
     problems: LevelProblems | None = None
+    segment: str = ""
+    sees_cluster: bool = False
 
     @property
     def cluster(self) -> str:
@@ -71,9 +78,10 @@ def shell(request: HttpRequest) -> dict[str, Any]:
     access: Access | None = getattr(request, "access", None)
     # Error pages may have no cluster.
     cluster: Cluster | None = getattr(request, "cluster", None) or clusters.get(HOST)
-    level, named = level_of(request, access)
-    if named:
-        # `console.web.middleware.LevelMiddleware` stores the level in a cookie.
+    place = orientation_of(request, access)
+    level, navigation = place.level, _nav(request, access, place)
+    if place.named:
+        # `console.web.middleware.RecentMiddleware` adds the level to the recent levels.
         request.level = level  # type: ignore[attr-defined]
     return {
         **basis,
@@ -81,40 +89,57 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "frame": "shell.html",
         "viewing": getattr(request, "viewing", None),
         "live": cluster_freshness(cluster) if cluster is not None else LiveState("off"),
-        "scope": _scope(request, access, level),
-        "nav": _nav(request, access, level),
-        "create_from_yaml": _create_url(access, level),
+        "scope": _scope(request, access, place, navigation.listed),
+        "title_place": (level.namespace or level.workspace) if place.named else "",
+        "nav": navigation,
+        "create_url": _create_url(access, level),
     }
 
 
-def _scope(request: HttpRequest, access: Access | None, level: Level) -> LevelSwitcher:
+def orientation_of(request: HttpRequest, access: Access | None) -> Orientation:
+    """Return the level of the page that handles the request, also for invalid queries."""
+    if access is None:
+        return Orientation(Level("cluster", HOST))
+    try:
+        params = request.GET
+    except SuspiciousOperation:
+        params = QueryDict()
+    return orientation(request.resolver_match, params, access)
+
+
+def _scope(
+    request: HttpRequest, access: Access | None, place: Orientation, segment: str
+) -> LevelSwitcher:
+    level, platform = place.level, place.platform
     if access is None:
         return LevelSwitcher(level)
-    platform = may_see_platform(access)
+    projects = (
+        projects_in(access, level.workspace) if level.workspace else visible_namespaces(access)
+    )
     return LevelSwitcher(
         level,
         platform,
         tuple(one.name for one in clusters) if platform else (level.cluster,),
         visible_workspaces(access),
-        projects_in(access, level.workspace) if level.workspace else visible_namespaces(access),
+        projects,
         recent_levels(request, access, level),
         level_problems(access),
+        segment,
+        bool(projects) or access.can("list", NAMESPACES),
     )
 
 
 def _create_url(access: Access | None, level: Level) -> str:
-    """Return the URL that creates objects from YAML, or "" if the viewer can't create any."""
+    """Return the URL of the page with the kinds to create, or "" if the viewer can't create any."""
     if access is None or not may_create_any(access):
         return ""
-    return import_url(level.cluster, namespace=level.namespace)
+    return create_page_url(level.cluster, level.namespace)
 
 
-def _nav(request: HttpRequest, access: Access | None, level: Level) -> Navigation:
+def _nav(request: HttpRequest, access: Access | None, place: Orientation) -> Navigation:
     if access is None:
         return Navigation(())
-    match = request.resolver_match
-    current = str(match.kwargs.get("resource") or match.view_name or "") if match else ""
-    return nav(access, level, current, pins_in(request, level.cluster))
+    return nav(access, place.level, place.current, pins_in(request, place.level.cluster))
 
 
 def pins_in(request: HttpRequest, cluster: str) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from console.ui.core.custom_kinds import GenericKind
 from console.ui.core.kind import ResourceKind
 from console.ui.core.kind_names import kinds_like
 from console.ui.core.links import import_url
+from console.ui.core.text import space_mixed_scripts
 from console.ui.lists.viewspec import ViewSpec
 from console.ui.navigation.level import Level
 from console.ui.navigation.nav import RailEntry
@@ -72,6 +73,10 @@ _THEMES = {
     "dark": gettext_noop("Theme: dark"),
     "auto": gettext_noop("Theme: system"),
 }
+
+
+#: Other words for a command, which users may type.
+_SYNONYMS = {gettext_noop("Sign out"): ("log out", "logout")}
 
 
 def options_for(
@@ -163,7 +168,7 @@ def _commands(cluster: Cluster, query: SearchQuery, offered: PaletteContext) -> 
     setting when the console is in a foreign language.
     """
     for label, option in _all_commands(cluster, creates=offered.creates):
-        if _names(query, [label, *_in_each_language(partial(_, label))]):
+        if _names(query, [label, *_SYNONYMS.get(label, ()), *_in_each_language(partial(_, label))]):
             yield option
 
 
@@ -185,7 +190,7 @@ def _creations(
     query: SearchQuery, creations: Sequence[tuple[ResourceKind, str]]
 ) -> Iterator[Option]:
     def label(kind: ResourceKind) -> str:
-        return _("Create %(singular)s") % {"singular": kind.singular}
+        return space_mixed_scripts(_("Create %(singular)s") % {"singular": kind.singular})
 
     found = (
         Option(label(kind), url)

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import NAMESPACES, WORKSPACES, Key
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL, Namespace
+from console.kube.runtime import Runtime
 from console.kube.store import Entry, Store
 from console.ui.core.access import Access
 from console.ui.core.clusters import HOST, Cluster, clusters
@@ -19,6 +20,9 @@ MANAGED = gettext_lazy("Members and quota")
 #: Number of viewers whose namespaces and workspaces are cached.
 VIEWERS = 500
 
+#: Returns the page that saves a template in a workspace, or "" if the viewer may not save one.
+TemplatePageOf = Callable[[Access, str], str]
+_template_pages: list[TemplatePageOf] = []
 _Reach = tuple[bool, bool, frozenset[str]]
 
 
@@ -104,13 +108,44 @@ def _reach(known: tuple[ResourceKind, ...], access: Access, rights_version: Hash
 
 def workspace_of(access: Access, namespace: str) -> str:
     """Return the workspace of a project, or "" if it has none or the viewer can't see it."""
-    informer = access.cluster.runtime.informers().get(NAMESPACES)
-    if informer is None:
-        return ""
-    entry: Entry[Namespace] | None = informer.store.get(Key("", namespace))
-    found = entry.projection.workspace if entry is not None else ""
+    found = labeled_workspace(access.cluster.runtime, namespace)
     may_know = access.can("get", NAMESPACES, name=namespace) and may_see_workspace(access, found)
     return found if may_know else ""
+
+
+def register_template_page(page_of: TemplatePageOf) -> None:
+    """Register the page that saves templates of workspaces."""
+    _template_pages.append(page_of)
+
+
+def template_page(access: Access, workspace: str) -> str:
+    """Return the URL of the page that saves a template in a workspace, or "" if the viewer may not
+    save one.
+    """
+    return next((page_of(access, workspace) for page_of in _template_pages), "")
+
+
+def visible_workspace_uids(access: Access) -> dict[str, str]:
+    """Return the names of the workspaces that the viewer can see, by UID."""
+    names, host = visible_workspaces(access), host_access(access).cluster
+    if not names:
+        return {}
+    store = host.runtime.informer(WORKSPACES).store
+    entries = ((name, store.get(Key("", name))) for name in names)
+    return {entry.projection.uid: name for name, entry in entries if entry is not None}
+
+
+def find_workspace(cluster: str, namespace: str) -> str:
+    """Return the workspace of a namespace for an audit record, or "". Checks no permissions."""
+    found = clusters.get(cluster)
+    return labeled_workspace(found.runtime, namespace) if found is not None else ""
+
+
+def labeled_workspace(runtime: Runtime, namespace: str) -> str:
+    """Return the workspace in the namespace's label, or "" if it has none or is not cached."""
+    informer = runtime.informers().get(NAMESPACES)
+    entry: Entry[Namespace] | None = informer.store.get(Key("", namespace)) if informer else None
+    return entry.projection.workspace if entry is not None else ""
 
 
 def may_see_workspace(access: Access, workspace: str) -> bool:

@@ -18,11 +18,11 @@ from console.kube.store import Entry
 from console.ui.core.access import Access
 from console.ui.core.kind import NAV_GROUPS, KindView, ResourceKind
 from console.ui.core.permissions import NOTHING, Readable, visible
-from console.ui.core.registry import kinds
 from console.ui.core.text import SplitName
 from console.ui.lists.columns import LinkTarget, StatusText, target_url
 from console.ui.lists.filters import label_line
 from console.ui.search.index_blocks import END, SIGNS, Order, bits, order_of
+from console.ui.search.matches import NAME, MatchedText, matches_of
 from console.ui.search.query import SearchQuery
 from console.ui.search.search_index import BlockMatch, search_index_of
 
@@ -41,13 +41,27 @@ class Searchable:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An object in the search results. `status` is None for kinds without a status column."""
+    """An object in the search results.
+
+    `status` is None for kinds without a status column. `matches` contains the texts that match the
+    search (`console.ui.search.matches`).
+    """
 
     name: SplitName
     namespace: str
     status: StatusText | None
     created: datetime | None
     url: str
+    matches: tuple[MatchedText, ...] = ()
+
+    @property
+    def name_match(self) -> MatchedText | None:
+        """The first match in the name."""
+        return next((one for one in self.matches if one.field == NAME), None)
+
+    @property
+    def other_matches(self) -> tuple[MatchedText, ...]:
+        return tuple(one for one in self.matches if one.field != NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +86,10 @@ class SearchResults:
 
 
 def searchable(access: Access) -> list[Searchable]:
-    """Return the built-in kinds that the viewer can search, in menu order."""
-    ordered = sorted(kinds, key=lambda kind: (_GROUPS[kind.nav.group], kind.nav.order))
+    """Return the installed built-in kinds that the viewer can search, in menu order."""
+    ordered = sorted(
+        access.cluster.kinds.offered, key=lambda kind: (_GROUPS[kind.nav.group], kind.nav.order)
+    )
     return searchable_among(ordered, access)
 
 
@@ -83,14 +99,27 @@ def searchable_among(some: Iterable[ResourceKind], access: Access) -> list[Searc
     return [one for one in found if one.readable != NOTHING]
 
 
+def rank_of(name: str, words: Sequence[str]) -> int:
+    """Return the rank of an object with this lowercase name, as in `best_of`."""
+    if not words or name == words[0]:
+        return 0
+    if name.startswith(words[0]):
+        return 1
+    if any(f"{sign}{words[0]}" in name for sign in SIGNS):
+        return 2
+    return 3 if words[0] in name else 4
+
+
 def search(
     query: SearchQuery,
     where: Iterable[tuple[Searchable, Informer[Any]]],
     *,
     cluster: str,
     first: int = FIRST,
+    more: Sequence[tuple[int, HitGroup]] = (),
 ) -> SearchResults:
-    """Return the best results of each kind.
+    """Return the best results of each kind. `more` contains the ranks and results of kinds that
+    were searched separately.
 
     The kind named in the query comes first, followed by the kinds with the best-matching object
     names.
@@ -101,6 +130,11 @@ def search(
         (one.kind is not query.kind, rank, at, group)
         for at, (one, informer) in enumerate(where)
         for rank, group in _of_kind(query, one, informer, cluster, first)
+    ]
+    named = query.kind.view if query.kind is not None else None
+    last = sys.maxsize // 2
+    ranked += [
+        (group.kind != named, rank, last + at, group) for at, (rank, group) in enumerate(more)
     ]
     return SearchResults(
         tuple(group for *_rank, group in sorted(ranked, key=lambda item: item[:3]))
@@ -121,7 +155,7 @@ def _of_kind(
     best = best_of(found, words, first)
     entries = [entry for _rank, key in best if (entry := informer.store.get(key)) is not None]
     if entries:
-        hits = tuple(_hit(kind, cluster, entry) for entry in entries)
+        hits = tuple(_hit(kind, cluster, entry, query) for entry in entries)
         url = query.list_of(kind, cluster).url
         total = sum(match.mask.bit_count() for match in found)
         yield best[0][0], HitGroup(kind.view, hits, total, url)
@@ -143,7 +177,7 @@ def _labelled(
     return [BlockMatch(block, mask) for block, mask in masks if mask]
 
 
-def _hit(kind: ResourceKind, cluster: str, entry: Entry[Any]) -> Hit:
+def _hit(kind: ResourceKind, cluster: str, entry: Entry[Any], query: SearchQuery) -> Hit:
     key, column = entry.key, kind.status_column
     return Hit(
         name=kind.name_column.split(entry),
@@ -151,6 +185,7 @@ def _hit(kind: ResourceKind, cluster: str, entry: Entry[Any]) -> Hit:
         status=column.value(entry) if column is not None else None,
         created=entry.projection.created,
         url=target_url(cluster, LinkTarget(kind.segment, key.namespace, key.name)),
+        matches=matches_of(kind, entry, query),
     )
 
 

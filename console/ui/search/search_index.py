@@ -103,7 +103,7 @@ class SearchIndex(Derived[Any]):
 
 
 _shelf: LruCache[tuple[Store[Any], object], SearchIndex] = LruCache(
-    places=PLACES, room=ROOM, idle=IDLE
+    places=PLACES, room=ROOM, idle=IDLE, name="search indexes"
 )
 
 

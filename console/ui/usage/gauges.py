@@ -4,12 +4,12 @@ Thresholds map a usage percentage to a severity, for bars and marks.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from itertools import groupby
-from math import floor, isnan, log10
-from typing import Literal
+from math import ceil, floor, isnan, log2, log10
+from typing import Literal, NamedTuple, TypedDict
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
@@ -18,7 +18,8 @@ from console.kube.metrics_server import ResourceUsage
 from console.kube.projections.node import Node
 from console.kube.quantity import parse_quantity
 from console.kube.reservations import ReservationTotal
-from console.kube.usage import KEPT, STEP, UsageHistory
+from console.kube.usage import STEP
+from console.kube.usage_history import KEPT, UsageHistory
 from console.ui.core.amounts import bytes_text, cores_text, number_text
 from console.ui.fragments.placeholders import duration_text
 
@@ -32,6 +33,9 @@ def usage_severity(share: int | None) -> Literal["", "warn", "error"]:
         return ""
     return "error" if share >= FULL else "warn"
 
+
+#: Share of a memory limit from which the usage is an error.
+NEAR_LIMIT = Decimal("0.9")
 
 #: Axis maximums: 1, 2, 5, 10, 20, and so on.
 _STEPS = (1, 2, 5, 10)
@@ -53,14 +57,21 @@ class ChartLine:
 
 
 def chart_line(
-    values: Sequence[float], *, points: int, width: int, height: int, top: float = 0.0
+    values: Sequence[float],
+    *,
+    points: int,
+    width: int,
+    height: int,
+    least: float = 0.0,
+    rounded: Callable[[float], float] | None = None,
 ) -> ChartLine:
     """Return the chart line for `values`, aligned to the right edge.
 
-    `points` is the number of values that fill the box. NaN interrupts the line. `top` is the
-    minimum for the value at the upper edge.
+    `points` is the number of values that fill the box. NaN interrupts the line. `least` is the
+    minimum for the value at the upper edge, which is rounded up by `rounded`, by default `round_up`.
     """
-    top = round_up(max((value for value in values if not isnan(value)), default=0.0), top)
+    most = max((value for value in values if not isnan(value)), default=0.0)
+    top = (rounded or round_up)(max(most, least))
     step = width / max(1, points - 1)
     left = width - step * (len(values) - 1)
     paths, areas = [], []
@@ -75,15 +86,19 @@ def chart_line(
     return ChartLine(width, height, "".join(paths), "".join(areas), top)
 
 
-def round_up(value: float, least: float = 0.0) -> float:
+def round_up(value: float) -> float:
     """Round up to the next of 1, 2, 5, 10, 20, 50, and so on, so that the axis does not change with
     every new value.
     """
-    value = max(value, least)
     if value <= 1:
         return 1.0
     power = 10.0 ** floor(log10(value))
     return next(step * power for step in _STEPS if value <= step * power)
+
+
+def _power_of_two(value: float) -> float:
+    """Round up to the next power of two, for bytes."""
+    return 2.0 ** ceil(log2(max(1.0, value)))
 
 
 def _short(number: float) -> str:
@@ -91,11 +106,20 @@ def _short(number: float) -> str:
     return f"{number:.1f}".removesuffix(".0")
 
 
-#: Sizes of the charts in SVG units.
-SPARK = {"points": KEPT, "width": 119, "height": 20}
-PLOT = {"points": KEPT, "width": 357, "height": 80}
+class ChartSize(TypedDict):
+    """Size in SVG units. `points` is the number of values that fill the width."""
+
+    points: int
+    width: int
+    height: int
+
+
+SPARK: ChartSize = {"points": KEPT, "width": 119, "height": 20}
+PLOT: ChartSize = {"points": KEPT, "width": 357, "height": 80}
 #: Number of rows in the table next to a plot.
 ROWS = 6
+#: Share of a limit or request from which a plot shows its line.
+IN_VIEW = 0.25
 #: Seconds of history that the console itself stores.
 HOUR = int(KEPT * STEP)
 
@@ -158,8 +182,32 @@ class PlotStep:
 
 
 @dataclass(frozen=True, slots=True)
+class PlotMark:
+    """A request or limit in a plot, by `kind`. `y` is the position of its line, or "" outside."""
+
+    kind: str
+    text: str
+    y: str
+
+
+class Bounds(NamedTuple):
+    """Request and limit in cores or bytes. None if not set."""
+
+    request: Decimal | None = None
+    limit: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceBounds:
+    cpu: Bounds = Bounds()
+    memory: Bounds = Bounds()
+
+
+@dataclass(frozen=True, slots=True)
 class Plot:
-    """A chart of usage over time. `span` is the covered time."""
+    """A chart of usage over time. `span` is the covered time, and `marks` are the request and the
+    limit, if set.
+    """
 
     id: str
     label: str | Promise
@@ -169,6 +217,10 @@ class Plot:
     most: str
     steps: tuple[PlotStep, ...]
     span: str
+    marks: tuple[PlotMark, ...] = ()
+
+
+NO_BOUNDS = ResourceBounds()
 
 
 def node_capacity(node: Node) -> CapacityGauge:
@@ -225,17 +277,78 @@ def _amount(
         return None
     if not whole:
         return Amount(text(amount))
-    percent = amount * 100 / whole
-    return Amount(text(amount), int(percent), min(100.0, round(float(percent), 1)))
+    return Amount(text(amount), int(amount * 100 / whole), _percent(amount, whole))
 
 
-def plots(history: UsageHistory, seconds: int = HOUR) -> tuple[Plot, ...]:
+@dataclass(frozen=True, slots=True)
+class ResourceAmount:
+    """Usage of a resource next to its request and limit.
+
+    `used` is "?" if it is unknown. `request` and `limit` are "" if not set. `width` is the length of
+    the bar and `mark` the position of the request in percent of the bar's end, which is the limit, or
+    without a limit the larger of request and usage. They are None without a bar. `pressure` is
+    "error" if the usage is close to a memory limit.
+    """
+
+    label: str | Promise
+    used: str
+    request: str
+    limit: str
+    width: float | None = None
+    mark: float | None = None
+    pressure: Literal["", "error"] = ""
+
+
+def resource_amounts(
+    used: ResourceUsage | None, bounds: ResourceBounds
+) -> tuple[ResourceAmount, ResourceAmount]:
+    """Return the amounts of CPU and memory. `used` is None if unknown."""
+    cores, size = (Decimal(used.cpu), Decimal(used.memory)) if used else (None, None)
+    memory = _resource_amount(MEMORY, bytes_text, size, bounds.memory)
+    if size is not None and bounds.memory.limit and size >= NEAR_LIMIT * bounds.memory.limit:
+        # The kernel kills a container that exceeds its memory limit. CPU is only throttled.
+        memory = replace(memory, pressure="error")
+    return (
+        _resource_amount(CPU, cores_text, cores, bounds.cpu),
+        memory,
+    )
+
+
+def _resource_amount(
+    label: Promise,
+    text: Callable[[Decimal], str],
+    used: Decimal | None,
+    bounds: Bounds,
+) -> ResourceAmount:
+    (request, limit), width, mark = bounds, None, None
+    end = limit or (max(request, used or request) if request else None)
+    if used is not None and end:
+        width = _percent(used, end)
+        mark = _percent(request, end) if request and request < end else None
+    return ResourceAmount(
+        label,
+        "?" if used is None else text(used),
+        text(request) if request else "",
+        text(limit) if limit else "",
+        width,
+        mark,
+    )
+
+
+def _percent(part: Decimal, whole: Decimal) -> float:
+    """Return the percentage for a bar, at most 100."""
+    return min(100.0, round(float(part * 100 / whole), 1))
+
+
+def plots(
+    history: UsageHistory, seconds: int = HOUR, bounds: ResourceBounds = NO_BOUNDS
+) -> tuple[Plot, ...]:
     """Return the charts for CPU and memory. A chart needs at least two values."""
     return tuple(
         plot
         for plot in (
-            _plot("cpu", CPU, history.cpu, cores_text, 1e-3, seconds),
-            _plot("memory", MEMORY, history.memory, bytes_text, 1.0, seconds),
+            _plot("cpu", CPU, history.cpu, cores_text, 1e-3, seconds, bounds.cpu),
+            _plot("memory", MEMORY, history.memory, bytes_text, 1.0, seconds, bounds.memory),
         )
         if plot is not None
     )
@@ -254,14 +367,30 @@ def _plot(
     text: Callable[[Decimal], str],
     unit: float,
     seconds: int,
+    bounds: Bounds,
 ) -> Plot | None:
     known = [value for value in values if not isnan(value)]
     if len(known) < 2:
         return None
+    # A bound that is far above the usage would flatten the line.
+    near = [float(one) for one in bounds if one and max(known) > IN_VIEW * float(one)]
+    most = max(*near, *known)
     # Use powers of 1,024 for bytes, so that the axis label is a round number.
-    while text is bytes_text and max(known) / unit >= 1024:
+    while text is bytes_text and most / unit >= 1024:
         unit *= 1024
-    drawn = chart_line([value / unit for value in values], **PLOT)
+    rounded = _power_of_two if text is bytes_text else round_up
+    drawn = chart_line(
+        [value / unit for value in values], **PLOT, least=most / unit, rounded=rounded
+    )
+    marks = [
+        PlotMark(
+            kind,
+            _MARKS[kind] % {"amount": text(bound)},
+            _mark_position(float(bound) / unit, drawn),
+        )
+        for kind, bound in (("request", bounds.request), ("limit", bounds.limit))
+        if bound
+    ]
     return Plot(
         id,
         label,
@@ -271,7 +400,18 @@ def _plot(
         text(Decimal(max(known))),
         tuple(_steps(values, text, seconds)),
         duration_text(seconds),
+        tuple(marks),
     )
+
+
+_MARKS: dict[str, Promise] = {
+    "request": gettext_lazy("request %(amount)s"),
+    "limit": gettext_lazy("limit %(amount)s"),
+}
+
+
+def _mark_position(bound: float, line: ChartLine) -> str:
+    return "" if bound > line.top else _short(line.height - line.height * bound / line.top)
 
 
 def _steps(values: Sequence[float], text: Callable[[Decimal], str], seconds: int) -> list[PlotStep]:

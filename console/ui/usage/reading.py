@@ -4,6 +4,7 @@ The numbers come from kube-apiserver. They are visible to viewers who can list `
 that is, users who could run `kubectl top`.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR, NODE_METRICS, NODES, POD_METRICS
-from console.kube.metrics_server import ResourceUsage, UsageProblem
+from console.kube.metrics_server import ContainerKey, ResourceUsage, UsageProblem
 from console.kube.store import Entry
 from console.kube.usage import UsageReader, UsageSample
+from console.kube.usage_history import UsageHistory
 from console.ui.core.access import Access
 from console.ui.core.kind import ResourceKind
 from console.ui.usage.gauges import Gauge, Plot
@@ -113,6 +115,9 @@ class UsageAccess:
     usage: UsageReader
     namespaces: frozenset[str] | None
 
+    def covers(self, namespace: str) -> bool:
+        return self.namespaces is None or namespace in self.namespaces
+
     def read(self) -> "UsageReading":
         return UsageReading(self, self.usage.read())
 
@@ -147,8 +152,19 @@ class UsageReading:
             return None
         if self.reach.gvr == NODES:
             return self.reading.nodes.get(key.name)
-        allowed = self.reach.namespaces
-        return self.reading.pods.get(key) if allowed is None or key.namespace in allowed else None
+        return self.reading.pods.get(key) if self.reach.covers(key.namespace) else None
+
+    def container(self, key: ContainerKey) -> ResourceUsage | None:
+        """Return the usage of a pod's container, or None if it is not available to the viewer."""
+        if not self.available or not self.reach.covers(key.pod.namespace):
+            return None
+        return self.reach.usage.containers.now(key)
+
+    def history(self, keys: Iterable[ContainerKey]) -> UsageHistory:
+        """Return the total of the containers whose usage is available to the viewer."""
+        return self.reach.usage.containers.total(
+            [key for key in keys if self.reach.covers(key.pod.namespace)]
+        )
 
 
 def usage_access_of(kind: ResourceKind, access: Access) -> UsageAccess | None:

@@ -3,6 +3,9 @@
 import errno
 import fnmatch
 import os
+import re
+import stat
+import tarfile
 from collections.abc import Mapping
 from datetime import UTC
 from functools import partial
@@ -10,6 +13,7 @@ from functools import partial
 from devcluster.shell.files import Device, Files, Folder, Node
 from devcluster.shell.processes import Process, Program, ProgramError
 from devcluster.shell.programs.common import number, options
+from devcluster.shell.programs.system import run_other
 
 
 def size_of(files: Files, path: str, node: Node) -> int:
@@ -156,19 +160,31 @@ async def _find(process: Process) -> int:
     starts = []
     while words and not words[0].startswith("-"):
         starts.append(words.pop(0))
+    at = words.index("-exec") if "-exec" in words else len(words)
+    program, words = words[at + 1 :], words[:at]
+    if program and program[-2:] != ["{}", "+"]:
+        raise ProgramError("-exec must end with {} +")
     tests = dict(zip(words[::2], words[1::2], strict=False))
-    if unknown := set(tests) - {"-name", "-type", "-maxdepth"}:
+    if unknown := set(tests) - {"-name", "-type", "-maxdepth", "-mindepth"}:
         raise ProgramError(f"unrecognized: {min(unknown)}")
     deepest = number(tests.get("-maxdepth", "1000"))
+    highest = number(tests.get("-mindepth", "0"))
+    found: list[str] = []
     for start in starts or ["."]:
         root = process.path(start)
+        if start.endswith("/."):
+            process.files.folder(root)
         for place, node in process.files.walk(root):
             below = place[len(root) :] if root != "/" else place.rstrip("/")
             name, kind = place.rpartition("/")[2] or "/", "d" if isinstance(node, Folder) else "f"
             fits = fnmatch.fnmatchcase(name, tests.get("-name", "*"))
             fits = fits and tests.get("-type", kind) == kind
-            if fits and below.count("/") <= deepest:
-                await process.write_output((start if start != "/" else "") + (below or "") + "\n")
+            if fits and highest <= below.count("/") <= deepest:
+                found.append((start if start != "/" else "") + (below or ""))
+    if program:
+        return await run_other(process, [*program[:-2], *found]) if found else 0
+    for path in found:
+        await process.write_output(f"{path}\n")
     return 0
 
 
@@ -192,15 +208,61 @@ async def _du(process: Process) -> int:
 
 
 async def _stat(process: Process) -> int:
-    _, paths = options(process, "c:")
+    given, paths = options(process, "Lc:")
     for path in paths:
         node = process.files.node(process.path(path))
         size = size_of(process.files, process.path(path), node)
+        if "c" in given:
+            await process.write_output(_described(given["c"], path, node, size) + "\n")
+            continue
         when = node.changed.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f000 +0000")
         access = f"({node.mode:04o}/{_mode(node)})  Uid: (    0/    root)   Gid: (    0/    root)"
         await process.write_output(
             f"  File: {path}\n  Size: {size}\nAccess: {access}\nModify: {when}\n"
         )
+    return 0
+
+
+def _described(form: str, path: str, node: Node, size: int) -> str:
+    """Replace the directives of `stat -c`."""
+    kind = stat.S_IFDIR if isinstance(node, Folder) else stat.S_IFREG
+    if isinstance(node, Device):
+        kind = stat.S_IFCHR
+    values = {
+        "f": f"{kind | node.mode:x}",
+        "s": str(size),
+        "Y": str(int(node.changed.timestamp())),
+        "u": "0",
+        "g": "0",
+        "U": "root",
+        "G": "root",
+        "n": path,
+        "N": f"'{path}'",
+    }
+    return re.sub("%(.)", lambda match: values.get(match[1], "?"), form)
+
+
+async def _tar(process: Process) -> int:
+    """Write an archive of a folder to standard output: `tar -cf - -C FOLDER .`."""
+    words = [*process.arguments[1:]]
+    if words[:3] != ["-cf", "-", "-C"] or words[4:] != ["."]:
+        raise ProgramError("only -cf - -C FOLDER . is supported", 2)
+    files, root = process.files, process.path(words[3])
+    files.folder(root)
+    for path, node in files.walk(root):
+        entry = tarfile.TarInfo("." + path[len(root.rstrip("/")) :])
+        entry.mode, entry.mtime = node.mode, int(node.changed.timestamp())
+        data = b""
+        if isinstance(node, Folder):
+            entry.type = tarfile.DIRTYPE
+        elif isinstance(node, Device):
+            continue
+        else:
+            data = files.read(path)
+        entry.size = len(data)
+        padding = -len(data) % tarfile.BLOCKSIZE
+        await process.streams.stdout.write(entry.tobuf() + data + bytes(padding))
+    await process.streams.stdout.write(bytes(2 * tarfile.BLOCKSIZE))
     return 0
 
 
@@ -248,5 +310,6 @@ FILES: Mapping[str, Program] = {
     "rm": _rm,
     "rmdir": _rmdir,
     "stat": _stat,
+    "tar": _tar,
     "touch": _touch,
 }

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests import npm
-from tests.ports import free_port
+from tests.support import npm
+from tests.support.ports import free_port
 
 FOLDER = Path(__file__).parent / "oidc_provider"
 

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
 from typing import Any
-from urllib.parse import unquote_plus
+from urllib.parse import unquote_plus, urlencode
 
 from aiohttp import web
 from joserfc import jws
 from joserfc.jwk import ECKey, RSAKey
 
 from accounts.jose import challenge_of
+from tests.accounts.conftest import Browser
 from tests.accounts.federation.servers import query
 
 #: Contains characters that must be form-encoded, and the separator of client ID and secret.
@@ -141,3 +142,18 @@ class OpenIDServer:
     async def _user_info(self, request: web.Request) -> web.Response:
         assert request.headers["Authorization"] == "Bearer a-token"
         return web.json_response(self.user_info)
+
+
+LOGOUT = "/oauth/backchannel/oidc"
+
+
+async def post_logout_token(token: str, path: str = LOGOUT) -> int:
+    """Post a logout token as the provider does: without cookies and Origin."""
+    answer = await Browser().client.post(
+        path,
+        urlencode({"logout_token": token}),
+        content_type="application/x-www-form-urlencoded",
+        headers={"Host": "console.example.com"},
+    )
+    assert answer.status_code != 500
+    return int(answer.status_code)

@@ -10,7 +10,7 @@ from typing import Self
 
 from tests.controlplane.pki import Authority
 from tests.controlplane.waiting import eventually
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 PROGRAM = "/usr/sbin/slapd"
 _MODULES = Path("/usr/lib/ldap")

@@ -10,9 +10,9 @@ from accounts.models import OneTime, ProviderSession
 from console.audit.models import AuditRecord
 from console.kube.gvr import USERS
 from tests.accounts.conftest import ORIGIN, Browser
+from tests.accounts.federation.accounts import accounts_in
 from tests.accounts.federation.conftest import Providers, entry
 from tests.accounts.federation.servers import FAILURE, SUCCESS, CASServer, Serve, query
-from tests.accounts.federation.test_code_flow import accounts_in
 from tests.rbac.fakes import FakeConsole
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -138,8 +138,8 @@ async def test_a_cas_logout_revokes_the_session(jane: Browser, cas: CASServer, p
     assert (await logged_out("ST-1", path=path)).status_code == 200
     assert (await jane.get("/dashboard"))["Location"].startswith("/login")
     assert (await other.get("/dashboard")).status_code == 200
-    row = await AuditRecord.objects.select_related("outcome").aget(verb="logout")
-    assert (row.subresource, row.outcome.reason, row.outcome.message) == (
+    row = await AuditRecord.objects.aget(verb="logout")
+    assert (row.subresource, row.reason, row.message) == (
         "cas", "ProviderLogout", "jane"
     )  # fmt: skip
     assert "ST-1" not in str([one async for one in ProviderSession.objects.values()])

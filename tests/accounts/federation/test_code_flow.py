@@ -7,25 +7,22 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from django.contrib.sessions.models import Session
 from django.core import signing
 
 from accounts.federation import onetime
 from accounts.models import OneTime
-from accounts.providers import base
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
 from tests.accounts.conftest import ORIGIN, Browser
+from tests.accounts.federation.accounts import accounts_in, linked
+from tests.accounts.federation.code_flow import BACK, GITHUB, GITLAB, OUT, back, log_in, out
 from tests.accounts.federation.conftest import Providers, entry, reasons
 from tests.accounts.federation.servers import CodeServer, Serve, query
 from tests.kube.fakes import FakeTime
 from tests.rbac.fakes import FakeConsole, MovableClock
-from tests.rbac.objects import user
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-GITHUB, GITLAB = "GitHubIdentityProvider", "GitlabIdentityProvider"
-OUT, BACK = "/oauth/redirect/hub", "/oauth/callback/hub"
 PODS = "/clusters/host/pods"
 
 
@@ -36,31 +33,6 @@ async def hub(serve: Serve, providers: Providers, console: FakeConsole) -> CodeS
     url = await serve(found.application())
     providers.write(entry("hub", GITHUB, found.fields(url)))
     return found
-
-
-async def out(browser: Browser, next: str = "") -> str:
-    """Return the redirect URL of the provider button."""
-    answer = await browser.get(OUT + (f"?next={next}" if next else ""))
-    assert answer.status_code == 302, answer.content
-    location: str = answer["Location"]
-    return location
-
-
-async def back(browser: Browser, hub: CodeServer, location: str, code: str = "c1") -> Any:
-    state = hub.authorize(location, code)
-    return await browser.get(f"{BACK}?code={code}&state={state}")
-
-
-async def log_in(browser: Browser, hub: CodeServer, next: str = "", code: str = "c1") -> Any:
-    return await back(browser, hub, await out(browser, next), code)
-
-
-def linked(name: str, subject: str, provider: str = "hub", **more: Any) -> dict[str, Any]:
-    labels = {
-        "iam.kubesphere.io/identify-provider": provider,
-        "iam.kubesphere.io/origin-uid": subject,
-    }
-    return user(name, labels=labels, **more)
 
 
 async def test_the_first_sign_in_creates_a_user_and_the_second_finds_it(
@@ -145,11 +117,6 @@ async def test_users_are_found_only_by_provider_and_subject(
     hub.person |= {"email": "admin@example.com"}
     assert (await log_in(browser, hub)).status_code == 302
     assert await accounts_in() == ["known"]
-
-
-async def accounts_in() -> list[str]:
-    """Return the accounts of all sessions, sorted."""
-    return sorted([row.get_decoded()["account"] async for row in Session.objects.all()])
 
 
 @pytest.mark.parametrize("state", ["Disabled", "Whatever"])
@@ -424,7 +391,7 @@ async def test_used_states_are_deleted_after_their_lifetime(
     browser: Browser, hub: CodeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = MovableClock()
-    monkeypatch.setattr(base, "clock", clock)
+    monkeypatch.setattr("accounts.time.clock", clock)
     from_cookies = onetime.LIFETIME
     await log_in(browser, hub)
     clock.time += from_cookies + timedelta(seconds=1)

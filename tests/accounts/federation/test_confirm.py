@@ -9,18 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.federation.linking import subject_label, suggested_name
-from accounts.providers import base
 from console.kube.errors import ApiError
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
 from tests.accounts.conftest import Browser
+from tests.accounts.federation.accounts import accounts_in, linked
+from tests.accounts.federation.code_flow import GITHUB, log_in
 from tests.accounts.federation.conftest import Providers, entry, reasons
 from tests.accounts.federation.servers import CodeServer, Serve
-from tests.accounts.federation.test_code_flow import GITHUB, PODS, accounts_in, linked, log_in
-from tests.informers import bring
 from tests.rbac.fakes import FakeConsole, MovableClock
 from tests.rbac.objects import user
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring
+from tests.support.staticruntime import StaticRuntime
+
+PODS = "/clusters/host/pods"
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -253,7 +255,7 @@ async def test_the_confirmation_expires_after_ten_minutes(
     browser: Browser, hub: CodeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = MovableClock()
-    monkeypatch.setattr(base, "clock", clock)
+    monkeypatch.setattr("accounts.time.clock", clock)
     await log_in(browser, hub)
     clock.move(seconds=540)
     assert (await browser.get(CONFIRM)).status_code == 200

@@ -18,6 +18,7 @@ from accounts.providers.options import Fields
 from console.kube.gvr import USERS
 from tests.accounts.conftest import PASSWORD as LOCAL_PASSWORD
 from tests.accounts.conftest import Browser
+from tests.accounts.federation.accounts import accounts_in, linked
 from tests.accounts.federation.conftest import Providers, entry, reasons
 from tests.accounts.federation.slapd import (
     BASE,
@@ -27,7 +28,6 @@ from tests.accounts.federation.slapd import (
     OpenLDAP,
     missing,
 )
-from tests.accounts.federation.test_code_flow import accounts_in, linked
 from tests.controlplane.pki import Authority
 from tests.controlplane.plugin import report_skipped
 from tests.rbac.fakes import FakeConsole

@@ -12,15 +12,15 @@ from aiohttp import web
 from yarl import URL
 
 from tests.accounts.conftest import ORIGIN, Browser
+from tests.accounts.federation.accounts import accounts_in
 from tests.accounts.federation.conftest import Providers, entry
 from tests.accounts.federation.node import installed, oidc_provider
+from tests.accounts.federation.openid import post_logout_token
 from tests.accounts.federation.servers import local_server
-from tests.accounts.federation.test_code_flow import accounts_in
-from tests.accounts.federation.test_openid import say
 from tests.controlplane.plugin import report_skipped
-from tests.npm import Missing
-from tests.ports import free_port
 from tests.rbac.fakes import FakeConsole
+from tests.support.npm import Missing
+from tests.support.ports import free_port
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.programs]
 
@@ -157,6 +157,6 @@ async def test_signing_out_ends_the_provider_session_and_other_console_sessions(
         back = await there.follow(where[1].replace("&amp;", "&"), logout="yes")
         assert back.startswith(f"{ORIGIN}/login")
         token = await asyncio.wait_for(heard.get(), 10)
-    assert await say(token) == 200
+    assert await post_logout_token(token) == 200
     assert await accounts_in() == []
     assert (await other.get("/dashboard"))["Location"].startswith("/login?")

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -13,26 +12,28 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from accounts import time as accounts_time
 from accounts.mfa import factors, totp
 from accounts.models import Grant
-from accounts.providers import base
 from accounts.users.directory import users
 from console.kube.gvr import USERS, Key
 from tests.accounts.conftest import Browser
-from tests.accounts.factors.conftest import STEP, App, show
+from tests.accounts.federation.accounts import accounts_in
 from tests.accounts.federation.conftest import Providers, entry
 from tests.accounts.federation.openid import (
     CLIENT,
     EC,
+    LOGOUT,
     OTHER,
     RSA,
     SECRET,
     OpenIDServer,
     by_hand,
+    post_logout_token,
     signed,
 )
 from tests.accounts.federation.servers import Serve, query
-from tests.accounts.federation.test_code_flow import accounts_in
+from tests.accounts.mfa.conftest import STEP, App, show
 from tests.rbac.fakes import FakeConsole, MovableClock
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -206,8 +207,8 @@ async def test_keys_are_refetched_for_unknown_key_ids_with_a_rate_limit(
     browser: Browser, openid: OpenIDServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = MovableClock()
-    clock.time = base.clock.now()
-    monkeypatch.setattr(base, "clock", clock)
+    clock.time = accounts_time.now()
+    monkeypatch.setattr("accounts.time.clock", clock)
     await log_in(browser, openid)
     openid.key = openid.keys[0] = type(RSA).import_key(
         {**OTHER.as_dict(private=True), "kid": "new"}
@@ -290,21 +291,6 @@ async def test_signing_out_is_local_without_an_end_session_endpoint(
     assert (await browser.post("/logout"))["Location"] == "/login"
 
 
-LOGOUT = "/oauth/backchannel/oidc"
-
-
-async def say(token: str, path: str = LOGOUT) -> int:
-    """Post a logout token as the provider does: without cookies and Origin."""
-    answer = await Browser().client.post(
-        path,
-        urlencode({"logout_token": token}),
-        content_type="application/x-www-form-urlencoded",
-        headers={"Host": "console.example.com"},
-    )
-    assert answer.status_code != 500
-    return int(answer.status_code)
-
-
 @pytest.fixture
 async def jane(browser: Browser, openid: OpenIDServer) -> Browser:
     await log_in(browser, openid)
@@ -316,26 +302,26 @@ async def test_a_backchannel_logout_revokes_sessions(jane: Browser, openid: Open
     other = Browser()
     openid.claims["sid"] = "s-2"
     await log_in(other, openid, "c2")
-    assert await say(openid.logout_token()) == 200
+    assert await post_logout_token(openid.logout_token()) == 200
     assert (await jane.get("/dashboard")).status_code == 302
     assert await accounts_in() == ["alice", "jane"]
-    assert await say(openid.logout_token(sid=None)) == 200
+    assert await post_logout_token(openid.logout_token(sid=None)) == 200
     assert await accounts_in() == ["alice"]
 
 
 async def test_a_logout_token_may_contain_only_the_session_id(
     jane: Browser, openid: OpenIDServer
 ) -> None:
-    assert await say(openid.logout_token(sub=None)) == 200
+    assert await post_logout_token(openid.logout_token(sub=None)) == 200
     assert await accounts_in() == []
 
 
 async def test_a_backchannel_logout_revokes_grants(jane: Browser, openid: OpenIDServer) -> None:
-    now = base.clock.now()
+    now = accounts_time.now()
     more = {"authenticated": now, "created": now, "expires": now + timedelta(hours=1)}
     for name in ("jane", "alice"):
         await Grant.objects.acreate(client="c", user=name, uid="u", credential="x", **more)
-    assert await say(openid.logout_token()) == 200
+    assert await post_logout_token(openid.logout_token()) == 200
     rows = Grant.objects.exclude(ended=None).values_list("user", "reason")
     assert [row async for row in rows] == [("jane", "ProviderLogout")]
 
@@ -353,15 +339,15 @@ async def test_a_backchannel_logout_revokes_sessions_with_a_second_factor(
     assert (await jane.get("/dashboard"))["Location"].startswith(STEP)
     assert (await show(jane, codes[0])).status_code == 302
     assert (await jane.get("/dashboard")).status_code == 200
-    assert await say(openid.logout_token()) == 200
+    assert await post_logout_token(openid.logout_token()) == 200
     assert await accounts_in() == []
 
 
 async def test_a_logout_token_is_accepted_once(jane: Browser, openid: OpenIDServer) -> None:
     token = openid.logout_token()
-    assert [await say(token), await say(token)] == [200, 400]
+    assert [await post_logout_token(token), await post_logout_token(token)] == [200, 400]
     await log_in(jane, openid, "c2")
-    assert await say(token) == 400
+    assert await post_logout_token(token) == 400
     assert await accounts_in() == ["jane"]
 
 
@@ -391,13 +377,13 @@ FORGED_LOGOUTS: dict[str, Callable[[OpenIDServer], str]] = {
 async def test_forged_logout_tokens_are_refused(
     jane: Browser, openid: OpenIDServer, name: str
 ) -> None:
-    assert await say(FORGED_LOGOUTS[name](openid)) == 400
+    assert await post_logout_token(FORGED_LOGOUTS[name](openid)) == 400
     assert await accounts_in() == ["jane"]
 
 
 async def test_a_logout_of_an_unknown_provider_is_refused(
     jane: Browser, openid: OpenIDServer
 ) -> None:
-    assert await say(openid.logout_token(), "/oauth/backchannel/nobody") == 400
+    assert await post_logout_token(openid.logout_token(), "/oauth/backchannel/nobody") == 400
     assert (await jane.get(LOGOUT)).status_code == 405
     assert await accounts_in() == ["jane"]

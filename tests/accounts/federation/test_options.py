@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.oauth.options import options as oauth_options
-from accounts.providers import base, options
+from accounts.providers import options
 from accounts.providers.base import Unreachable
 from accounts.providers.options import Fields, read_catalogue, read_current_providers
 from accounts.providers.web import ProviderHttpClient
@@ -77,7 +77,7 @@ authentication:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> MovableClock:
     found = MovableClock()
-    monkeypatch.setattr(base, "clock", found)
+    monkeypatch.setattr("accounts.time.clock", found)
     return found
 
 
@@ -239,7 +239,7 @@ async def test_the_last_configuration_is_used_while_the_cluster_is_unavailable(
     # Independent of the number of requests to the sign-in page.
     assert calls == 3
     monkeypatch.undo()
-    monkeypatch.setattr(base, "clock", clock)
+    monkeypatch.setattr("accounts.time.clock", clock)
     clock.move(seconds=11)
     assert (await read_current_providers()).problems == ()
 

@@ -143,60 +143,60 @@ def _post(action: str, fields: dict[str, str]) -> Form:
     return Form(action, "POST", tuple(fields.items()))
 
 
-def shoot(form: Form, chance: Random, csrf: str) -> Shot:
+def shoot(form: Form, rng: Random, csrf: str) -> Shot:
     """Return a hostile variant of a form. The CSRF token is valid, so that the view is reached."""
-    fields = _spoiled(list(form.fields), chance)
+    fields = _spoiled(list(form.fields), rng)
     fields = [(name, value) for name, value in fields if name != "csrfmiddlewaretoken"]
-    method = form.method if chance.random() < 0.9 else chance.choice(METHODS)
+    method = form.method if rng.random() < 0.9 else rng.choice(METHODS)
     kind = "application/x-www-form-urlencoded"
     headers = dict(form.headers)
-    if chance.random() < 0.1:
+    if rng.random() < 0.1:
         headers["HX-Request"] = "true"
     url = form.action
-    if form.method == "GET" or chance.random() < 0.05:
+    if form.method == "GET" or rng.random() < 0.05:
         url += ("&" if "?" in url else "?") + _encoded(fields)
-    if chance.random() < 0.1:
-        url = _turned(url, chance)
+    if rng.random() < 0.1:
+        url = _turned(url, rng)
     if method in ("GET", "HEAD"):
         return Shot(method, url, b"", "", tuple(headers.items()))
     body = _encoded(fields).encode()
-    if chance.random() < 0.1:
-        kind = chance.choice(KINDS)
-        body = chance.choice((body, b'{"a": [' * 200, b"--b\r\n\r\n", chance.randbytes(100)))
+    if rng.random() < 0.1:
+        kind = rng.choice(KINDS)
+        body = rng.choice((body, b'{"a": [' * 200, b"--b\r\n\r\n", rng.randbytes(100)))
     headers["X-CSRFToken"] = csrf
     return Shot(method, url, body, kind, tuple(headers.items()))
 
 
-def _spoiled(fields: Fields, chance: Random) -> Fields:
-    if not fields or chance.random() < 0.1:
-        names = chance.choices([*(name for name, _ in fields), *STRANGE], k=4)
-        return [(name, _value(name, chance)) for name in names]
-    for _ in range(chance.randrange(1, 4)):
-        place = chance.randrange(len(fields))
+def _spoiled(fields: Fields, rng: Random) -> Fields:
+    if not fields or rng.random() < 0.1:
+        names = rng.choices([*(name for name, _ in fields), *STRANGE], k=4)
+        return [(name, _value(name, rng)) for name in names]
+    for _ in range(rng.randrange(1, 4)):
+        place = rng.randrange(len(fields))
         name, value = fields[place]
-        act = chance.random()
+        act = rng.random()
         if act < 0.75:
-            fields[place] = (name, _value(name, chance))
+            fields[place] = (name, _value(name, rng))
         elif act < 0.85 and len(fields) > 1:
             del fields[place]
         else:
-            fields.append((name, _value(name, chance)))
+            fields.append((name, _value(name, rng)))
     return [(name, CANARY if name in SECRETS and not value else value) for name, value in fields]
 
 
-def _value(name: str, chance: Random) -> str:
-    if name in SECRETS and chance.random() < 0.5:
+def _value(name: str, rng: Random) -> str:
+    if name in SECRETS and rng.random() < 0.5:
         return CANARY
-    if chance.random() < 0.8:
-        return chance.choice(VALUES)
-    return "".join(chr(chance.randrange(1, 0x3000)) for _ in range(chance.randrange(40)))
+    if rng.random() < 0.8:
+        return rng.choice(VALUES)
+    return "".join(chr(rng.randrange(1, 0x3000)) for _ in range(rng.randrange(40)))
 
 
-def _turned(url: str, chance: Random) -> str:
+def _turned(url: str, rng: Random) -> str:
     """Return the URL with one path segment replaced."""
     path, _, query = url.partition("?")
     parts = path.split("/")
-    parts[chance.randrange(1, len(parts))] = chance.choice(
+    parts[rng.randrange(1, len(parts))] = rng.choice(
         ("%00", "%E2%80%AE", "..", "a" * 300, "admin", "%2F", "x")
     )
     return "/".join(parts) + (f"?{query}" if query else "")

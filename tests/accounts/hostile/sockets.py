@@ -31,44 +31,44 @@ _FIELDS = (
 )
 
 
-def sockets(pages: Sequence[str], chance: Random) -> Iterator[tuple[str, list[Said]]]:
+def sockets(pages: Sequence[str], rng: Random) -> Iterator[tuple[str, list[Said]]]:
     """Yield URLs with messages, infinitely."""
     while True:
-        page = chance.choice((*pages, ""))
+        page = rng.choice((*pages, ""))
         path, _, query = page.partition("?")
         known = _TERMINAL if path.endswith("/terminal") else _LOG if page else _LIVE
         address = f"/ws{path}" if page else "/ws/live"
-        if chance.random() < 0.2:
+        if rng.random() < 0.2:
             parts = address.split("/")
-            parts[chance.randrange(2, len(parts))] = chance.choice(_PARTS)
+            parts[rng.randrange(2, len(parts))] = rng.choice(_PARTS)
             address = "/".join(parts)
-        if chance.random() < 0.3:
-            value = quote(chance.choice(VALUES)[:500].encode("utf-8", "surrogatepass"))
-            query = f"{chance.choice(_FIELDS)}={value}"
-        said = [_begin(known[0], chance)]
-        said += [_message(chance.choice(known), chance) for _ in range(chance.randrange(4))]
+        if rng.random() < 0.3:
+            value = quote(rng.choice(VALUES)[:500].encode("utf-8", "surrogatepass"))
+            query = f"{rng.choice(_FIELDS)}={value}"
+        said = [_begin(known[0], rng)]
+        said += [_message(rng.choice(known), rng) for _ in range(rng.randrange(4))]
         yield address + (f"?{query}" if query else ""), said
 
 
-def _begin(message: dict[str, Any], chance: Random) -> Said:
+def _begin(message: dict[str, Any], rng: Random) -> Said:
     """Return a valid opening message sometimes, so that the session continues."""
-    return json.dumps(message) if chance.random() < 0.3 else _message(message, chance)
+    return json.dumps(message) if rng.random() < 0.3 else _message(message, rng)
 
 
-def _message(message: dict[str, Any], chance: Random) -> Said:
-    act = chance.random()
+def _message(message: dict[str, Any], rng: Random) -> Said:
+    act = rng.random()
     if act < 0.1:
-        return chance.randbytes(chance.randrange(200))
+        return rng.randbytes(rng.randrange(200))
     if act < 0.3:
-        return chance.choice((*VALUES, "[" * 50_000, "x" * 70_000))
+        return rng.choice((*VALUES, "[" * 50_000, "x" * 70_000))
     spoiled = deepcopy(message)
-    name = chance.choice(list(spoiled))
+    name = rng.choice(list(spoiled))
     if act < 0.4:
         del spoiled[name]
     elif act < 0.5:
-        spoiled[chance.choice(VALUES)] = chance.choice(VALUES)
+        spoiled[rng.choice(VALUES)] = rng.choice(VALUES)
     elif isinstance(spoiled[name], list) and act < 0.8:
-        spoiled[name][chance.randrange(len(spoiled[name]))] = chance.choice((*VALUES, *_NUMBERS))
+        spoiled[name][rng.randrange(len(spoiled[name]))] = rng.choice((*VALUES, *_NUMBERS))
     else:
-        spoiled[name] = chance.choice((*VALUES, *_NUMBERS))
+        spoiled[name] = rng.choice((*VALUES, *_NUMBERS))
     return json.dumps(spoiled)

@@ -5,8 +5,8 @@ tenant can change.
 from collections.abc import Iterator
 
 from console.kube.gvr import GVR, Key
-from console.ui.core.actions import Link
-from console.ui.core.links import action_url, bulk_url, edit_url, import_url, log_url, terminal_url
+from console.ui.core.actions import EditSection, Link
+from console.ui.core.links import bulk_url, edit_url, import_url, log_url, terminal_url
 from console.ui.core.registry import kinds
 from tests.accounts.kubesphere.objects import Manifest
 from tests.accounts.kubesphere.world import World
@@ -78,8 +78,8 @@ def pages_with_forms() -> Iterator[str]:
             key = Key(namespace, "web")
             yield edit_url("host", kind.segment, key)
             for action in kind.actions:
-                if not isinstance(action, Link):
-                    yield action_url(action.name, "host", kind.segment, key)
+                if not isinstance(action, Link) or isinstance(action, EditSection):
+                    yield action.url("host", kind.segment, key)
 
 
 def streams() -> Iterator[str]:

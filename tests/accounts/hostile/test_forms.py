@@ -44,9 +44,10 @@ from tests.accounts.hostile.sockets import Said, sockets
 from tests.accounts.kubesphere.objects import Manifest
 from tests.accounts.kubesphere.world import World
 from tests.accounts.oauth.clients import CLIENTS
-from tests.accounts.test_sessions import routes
+from tests.accounts.routes import routes
 from tests.controlplane.waiting import eventually
-from tests.depth import SEED, number, some
+from tests.support.depth import SEED, number, some
+from tests.support.forms import page_token
 
 INPUTS = number(90, 10_000)
 #: Number of websockets, each of which gets a few messages.
@@ -79,6 +80,7 @@ class Visitor:
     def __init__(self, world: World, name: str, password: str = PASSWORD) -> None:
         self.world, self.name, self._password = world, name, password
         self._http = self._opened()
+        self.csrf = ""
 
     def _opened(self) -> aiohttp.ClientSession:
         """Use a new source address, because addresses are rate-limited."""
@@ -91,20 +93,16 @@ class Visitor:
             headers={"Origin": self.world.url, "Sec-Fetch-Site": "same-origin"},
         )
 
-    @property
-    def csrf(self) -> str:
-        cookies = self._http.cookie_jar.filter_cookies(URL(self.world.url))
-        return next((one.value for name, one in cookies.items() if "csrf" in name), "")
-
     async def begin(self) -> None:
         await self._http.close()
         self._http = self._opened()
-        await self.get("/login")
+        self.csrf = page_token((await self.get("/login"))[2])
         if self.name:
             form = {"username": self.name, "password": self._password}
             form["csrfmiddlewaretoken"] = self.csrf
             async with self._http.post("/login", data=form, allow_redirects=False) as answer:
                 assert answer.status == 302, await answer.text()
+            self.csrf = page_token((await self.get("/account"))[2])
 
     async def get(self, path: str) -> tuple[int, str, str]:
         async with self._http.get(path, allow_redirects=False) as answer:
@@ -322,16 +320,16 @@ async def test_hostile_input_at_every_form(world: World, given: list[Form], name
         assert addresses >= expected(name), addresses
         views = {view_of(one.action) for one in targets}
         assert name != "admin" or {"action profile", "action password", "action disable"} <= views
-        chance = random.Random(f"{SEED} {name}")  # noqa: S311  to be repeated, not to be secret
+        rng = random.Random(f"{SEED} {name}")  # noqa: S311  to be repeated, not to be secret
         for turn, form in zip(range(max(INPUTS, len(targets))), cycle(targets), strict=False):
             if turn % SIGN_IN_EVERY == 0:
                 await visitor.begin()
-            shot = shoot(form, chance, visitor.csrf)
+            shot = shoot(form, rng, visitor.csrf)
             status, answer = await visitor.send(shot)
             check(world, shot, status, answer)
             done[status] += 1
         await visitor.begin()
-        for address, said in islice(sockets([*objects.streams()], chance), SOCKETS):
+        for address, said in islice(sockets([*objects.streams()], rng), SOCKETS):
             status, answer = await visitor.say(address, said)
             assert status == 403 or name and status in ENDS, (status, address, said)
             assert CANARY not in answer and not HASH.search(answer), (address, said, answer)
@@ -356,7 +354,7 @@ def expected(name: str) -> set[str]:
     """Return forms that must be found, to detect failed crawling."""
     found = {"/login", "/oauth/token"} if not name else {"/account/password", "/account/tokens"}
     if name == "admin":
-        found |= {"/access/accounts/new", "/workspaces/new"}
+        found |= {"/access/accounts/new", "/workspaces/-/new"}
     return found
 
 

@@ -14,9 +14,11 @@ import pytest
 
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
+    CONFIG_MAPS,
     CUSTOM_RESOURCE_DEFINITIONS,
     GLOBAL_ROLE_BINDINGS,
     GROUPS,
+    GVR,
     LEASES,
     LOGIN_RECORDS,
     ROLE_BINDINGS,
@@ -26,8 +28,9 @@ from tests.accounts.conftest import PASSWORD
 from tests.accounts.kubesphere.objects import CONFIG_MAP, PLAIN, TEAM, WHOLE, Manifest
 from tests.accounts.kubesphere.world import Visitor, World, type_of
 from tests.controlplane.waiting import eventually
-from tests.depth import fewer, number
-from workspaces.controllers.kubesphere_lease import NAME, NAMESPACE
+from tests.support.depth import fewer, number
+from tests.workspaces.kubesphere_locks import lock_object
+from workspaces.controllers.kubesphere_locks import NAME, NAMESPACE
 
 NEW_PASSWORD = "Harbour-bridge-7"
 
@@ -273,29 +276,21 @@ def test_deleting_a_user_created_with_kubectl_deletes_all_references(world: Worl
     assert json.dumps(world.get(USERS, "jane"))
 
 
-#: By a clock that is far ahead of this machine's clock.
-LEASE: Manifest = {
-    "apiVersion": LEASES.group_version,
-    "kind": "Lease",
-    "metadata": {"name": NAME, "namespace": NAMESPACE},
-    "spec": {
-        "holderIdentity": "one",
-        "leaseDurationSeconds": 600,
-        "renewTime": "2099-01-01T00:00:00.000000Z",
-    },
-}
+def lock(gvr: GVR, second: int = 0) -> Manifest:
+    """Return a lock written with a clock that is far ahead of this machine's clock."""
+    renewed = f"2099-01-01T00:01:{second:02}.000000Z"
+    return lock_object(gvr, holderIdentity="one", leaseDurationSeconds=600, renewTime=renewed)
 
 
 @contextmanager
 def renewing(world: World) -> Iterator[None]:
-    """Renew the lease every second."""
+    """Renew the lock of KubeSphere 3.1 every second."""
     ended = Event()
 
     def renew() -> None:
         for second in range(60):
-            spec = {"renewTime": f"2099-01-01T00:01:{second:02}.000000Z"}
             world.cluster.api.request(
-                "PATCH", LEASES.path(NAMESPACE, NAME), {"spec": spec},
+                "PATCH", CONFIG_MAPS.path(NAMESPACE, NAME), lock(CONFIG_MAPS, second),
                 content_type="application/merge-patch+json",
             )  # fmt: skip
             if ended.wait(1):
@@ -337,7 +332,8 @@ def test_the_doctor_reports_health_and_kubesphere_leftovers(world: World) -> Non
             }
         )
     try:
-        world.put(LEASE)
+        world.put(lock(LEASES))
+        world.put(lock(CONFIG_MAPS))
         world.put(CONFIG_MAP)
         with renewing(world):
             said = world.manage("doctor", "--questions", str(asked))
@@ -346,7 +342,7 @@ def test_the_doctor_reports_health_and_kubesphere_leftovers(world: World) -> Non
         assert f"clients: {world.environment['AUTHENTICATION_CONFIG']}" in said
         assert "kubectl delete validatingwebhookconfigurations fails" in said
         assert "rejects writes of things.example.com" in said and "lets-through" not in said
-        assert "KubeSphere's controllers are running in this cluster" in said
+        assert f"they renew the lock configmaps/{NAME} in {NAMESPACE}" in said
         # Cookies ignore ports: a NodePort on the console's host would receive its session cookies.
         world.put({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gate"}})
         addresses = {"addresses": [{"type": "InternalIP", "address": "127.0.0.1"}]}
@@ -356,7 +352,7 @@ def test_the_doctor_reports_health_and_kubesphere_leftovers(world: World) -> Non
         )  # fmt: skip
         said = world.manage("doctor", "--questions", "0", code=1)
         assert "BASE_URL is a node of the cluster" in said
-        # The lease is no longer renewed.
+        # The lock is no longer renewed.
         assert "kubectl delete" in said and "controllers are running" not in said
     finally:
         for name in ("fails", "lets-through"):

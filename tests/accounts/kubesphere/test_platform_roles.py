@@ -21,7 +21,7 @@ from tests.accounts.kubesphere.roles import (
 )
 from tests.accounts.kubesphere.world import ROOT, Visitor, World
 from tests.controlplane.waiting import eventually
-from tests.depth import DEEP, fewer
+from tests.support.depth import DEEP, fewer
 
 HOME, PROJECT = "/workspaces/labs", "bench"
 LIST = "/clusters/host/{}?format=json"
@@ -33,7 +33,7 @@ PAGES = {
     "new user": "/access/accounts/new",
     "roles": LIST.format("globalroles.iam.kubesphere.io"),
     "new role": "/access/roles/new/global",
-    "new workspace": "/workspaces/new",
+    "new workspace": "/workspaces/-/new",
     "workspace": HOME,
     "settings": f"{HOME}/settings",
     "quota": f"{HOME}/quota",
@@ -42,7 +42,7 @@ PAGES = {
     "departments": f"{HOME}/departments",
     "workspace roles": f"{HOME}/roles",
     "new workspace role": "/access/roles/new/workspace?workspace=labs",
-    "new project": f"{HOME}/projects/new",
+    "new project": f"{HOME}/projects/-/new",
     "pods": f"{LIST.format('pods')}&namespace={PROJECT}",
     "secrets": f"{LIST.format('secrets')}&namespace={PROJECT}",
 }

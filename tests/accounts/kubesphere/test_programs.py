@@ -104,15 +104,8 @@ def test_a_token_works_with_curl_and_kubectl(world: World) -> None:
 
 
 def download(world: World, name: str, folder: Path) -> Path:
-    visitor = world.visitor(name)
-
-    def given() -> str:
-        _, text = visitor.post("/account", "/account/kubeconfig")
-        return text if text.startswith("apiVersion") else ""
-
-    text = eventually(given, "a kubeconfig", timeout=60)
     path = folder / f"{name}.kubeconfig"
-    path.write_text(text)
+    path.write_text(world.visitor(name).kubeconfig())
     return path
 
 

@@ -12,7 +12,9 @@ from pathlib import Path
 
 from console.kube.gvr import (
     CLUSTER_ROLES,
+    CONFIG_MAPS,
     GVR,
+    LEASES,
     NAMESPACES,
     RESOURCE_QUOTAS,
     ROLE_BINDINGS,
@@ -24,9 +26,9 @@ from console.kube.gvr import (
 from tests.accounts.kubesphere import objects
 from tests.accounts.kubesphere.world import ROOT, World
 from tests.controlplane.waiting import eventually
-from tests.depth import DEEP
+from tests.support.depth import DEEP
 from tests.workspaces.manager import THEIRS, managing
-from workspaces.controllers.kubesphere_lease import NAMESPACE
+from workspaces.controllers.kubesphere_locks import NAMESPACE
 
 OURS = "app.kubernetes.io/managed-by=quarterdeck"
 HOME, PROJECT = "harbour", "quay"
@@ -42,12 +44,12 @@ async def test_migration_from_kubesphere_and_back(
     if not world.get(NAMESPACES, NAMESPACE):
         world.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     kubeconfig = Path(world.cluster.kubeconfig)
-    async with managing(kubeconfig, "demo", HOME) as manager:
+    async with managing(kubeconfig, "demo", HOME, lock=CONFIG_MAPS) as manager:
         await asyncio.to_thread(_beside, world)
         await manager.stands_still()
     assert world.get(WORKSPACES, LATE) == {}
     await asyncio.to_thread(_in_its_place, world)
-    async with managing(kubeconfig, "demo", HOME) as manager:
+    async with managing(kubeconfig, "demo", HOME, lock=LEASES) as manager:
         await asyncio.to_thread(_back, world, control_plane_programs["kubectl"].parent)
         await manager.stands_still()
     assert world.get(WORKSPACES, "demo") and world.get(WORKSPACES, HOME)
@@ -90,7 +92,7 @@ def _in_its_place(world: World) -> None:
     for name in ("admin", "viewer"):
         eventually(partial(world.get, WORKSPACE_ROLES, f"{HOME}-{name}"), "its roles", timeout=LEFT)
     pat = world.visitor("pat")
-    projects = f"/workspaces/{HOME}/projects/new"
+    projects = f"/workspaces/{HOME}/projects/-/new"
 
     def project_made() -> bool:
         pat.post(projects, projects, name=PROJECT, pods="3")

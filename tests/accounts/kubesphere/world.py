@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
 from pathlib import Path
@@ -31,7 +31,7 @@ from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.pki import Authority
 from tests.controlplane.programs import ApiserverOptions
 from tests.controlplane.waiting import eventually
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[3]
 #: Controllers of permissions. This cluster has an object for each.
@@ -81,7 +81,8 @@ class Visitor:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._open = build_opener(HTTPCookieProcessor(CookieJar())).open
+        self.cookies = CookieJar()
+        self._open = build_opener(HTTPCookieProcessor(self.cookies)).open
         self.landed = ""
 
     def get(self, path: str) -> tuple[int, str]:
@@ -98,6 +99,15 @@ class Visitor:
     def sign_in(self, name: str, password: str = PASSWORD) -> bool:
         self.post("/login", "/login", username=name, password=password)
         return "/login" not in self.landed
+
+    def kubeconfig(self) -> str:
+        """Download the kubeconfig as soon as the certificate is ready."""
+
+        def given() -> str:
+            _, text = self.post("/account", "/account/kubeconfig")
+            return text if "\nkind: Config\n" in text else ""
+
+        return str(eventually(given, "a kubeconfig", timeout=60))
 
     def json(self, path: str) -> Any:
         status, text = self.get(path)
@@ -216,7 +226,13 @@ def type_of(item: Manifest) -> GVR:
 def world(
     control_plane_programs: Mapping[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
-    folder = tmp_path_factory.mktemp("kubesphere")
+    with world_in(tmp_path_factory.mktemp("kubesphere")) as found:
+        yield found
+
+
+@contextmanager
+def world_in(folder: Path, *, old: bool = False) -> Iterator[World]:
+    """Run a cluster with the console, optionally with an old Kubernetes version."""
     port = free_port()
     authority = Authority(folder)
     pair = authority.server("console", hosts=["localhost"], addresses=["127.0.0.1"])
@@ -229,7 +245,7 @@ def world(
     with ExitStack() as stack:
         proxy = stack.enter_context(TLSProxy(pair, port))
         webhook.write_text(json.dumps(webhook_config(proxy.port, authority.certificate)))
-        cluster = stack.enter_context(ControlPlane(options=ApiserverOptions(extra=flags)))
+        cluster = stack.enter_context(ControlPlane(options=ApiserverOptions(extra=flags), old=old))
         environment = _environment(folder, port)
         found = World(
             cluster, f"http://127.0.0.1:{port}", environment, folder, [], definitions.definitions()

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.controlplane.waiting import eventually
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 #: PostgreSQL refuses to run as root. Debian's packages create this user.
 ACCOUNT = "postgres"

@@ -23,9 +23,9 @@ from tests.accounts.oauth.conftest import (
     error_of,
     sent,
 )
-from tests.informers import bring, set_stale
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
+from tests.support.informers import bring, set_stale
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

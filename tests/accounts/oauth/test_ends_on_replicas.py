@@ -14,13 +14,13 @@ import aiohttp
 import pytest
 
 from tests.accounts.conftest import PASSWORD
-from tests.accounts.oauth.test_replica_sessions import Visitor
+from tests.accounts.oauth.visitor import Visitor
 from tests.accounts.oauth.world import World
 from tests.controlplane.waiting import pause
-from tests.depth import fewer
+from tests.support.depth import fewer
 
 #: Seconds within which a revocation is effective everywhere, even on a busy machine.
-SOON = 30.0
+TIMEOUT = 30.0
 NEW = "Harbour-bridge-7"
 USER = "/access/accounts/users/"
 ACTIONS = "/clusters/host/users.iam.kubesphere.io/{}/actions"
@@ -125,8 +125,8 @@ async def test_revocation_is_effective_at_the_other_replica(
     assert await asyncio.to_thread(held.there.is_in, 1)
     assert not closing.done()
     await asyncio.to_thread(EVENTS[event], held)
-    assert await asyncio.wait_for(closing, SOON) == 4401
-    await within(SOON, lambda: asyncio.to_thread(held.alive))
+    assert await asyncio.wait_for(closing, TIMEOUT) == 4401
+    await within(TIMEOUT, lambda: asyncio.to_thread(held.alive))
     assert not await asyncio.to_thread(held.can_refresh)
 
 
@@ -138,7 +138,7 @@ async def test_signing_out_closes_websockets_of_this_browser_only(
     mine, other = [await socket_of(http, world, one) for one in (held.here, held.there)]
     closing = asyncio.create_task(ended(mine))
     await asyncio.to_thread(held.here.post, 0, "/logout", "/account")
-    assert await asyncio.wait_for(closing, SOON) == 4401
+    assert await asyncio.wait_for(closing, TIMEOUT) == 4401
     assert not await asyncio.to_thread(held.here.is_in, 1)
     assert await asyncio.to_thread(held.there.is_in, 1) and not other.closed
     await other.close()

@@ -22,7 +22,7 @@ from tests.accounts.oauth.conftest import (
     Program,
     basic,
 )
-from tests.depth import number
+from tests.support.depth import number
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

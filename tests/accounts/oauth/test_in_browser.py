@@ -12,7 +12,7 @@ from tests.accounts.conftest import PASSWORD
 from tests.accounts.oauth.clients import PKCE, VERIFIER
 from tests.accounts.oauth.world import DESKTOP, DESKTOP_PORT, USERS, World
 from tests.browser.chromium import FLAGS, PROGRAM, need_chromium
-from tests.depth import fewer
+from tests.support.depth import fewer
 
 
 class Application(BaseHTTPRequestHandler):

@@ -10,9 +10,9 @@ from tests.accounts.oauth.conftest import (
     ME,
     Program,
 )
-from tests.informers import bring
 from tests.rbac.objects import user
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring
+from tests.support.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

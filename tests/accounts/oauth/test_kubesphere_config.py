@@ -1,7 +1,9 @@
 """KubeSphere's ConfigMap applies where the file is silent, and can't weaken security."""
 
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any, cast
 
 import pytest
@@ -14,8 +16,11 @@ from console.kube.clock import SystemClock
 from console.kube.errors import ApiError
 from console.kube.gvr import CONFIG_MAPS
 from console.management.commands.doctor import configuration
+from console.ui.core.gpus import GpuKind
+from console.ui.editing.yaml_text import read_yaml
 from tests.accounts.oauth.conftest import SECRET, Config
 from tests.rbac.fakes import FakeConsole
+from tests.support.cputime import at_most
 
 PLACE = (CONFIG_MAPS, "kubesphere-system/kubesphere-config")
 JENKINS = {"name": "jenkins", "secret": SECRET, "redirectURIs": ["https://ci.example.com/login"]}
@@ -172,6 +177,63 @@ async def test_invalid_settings_are_reported_and_get_a_safe_default(
     assert found.limits.tries == (DEFAULTS.tries if name.endswith("Tries") else 7)
 
 
+@pytest.mark.parametrize(
+    ("endpoint", "url"),
+    [
+        ("http://prometheus.monitoring.svc:9090", "http://prometheus.monitoring.svc:9090"),
+        ("https://prometheus.example.com/base?x=1#y", "https://prometheus.example.com/base"),
+        ("http://user:password@prometheus:9090", ""),
+        ("file:///etc/passwd", ""),
+        ("http://[", ""),
+        ("", ""),
+        (None, ""),
+        (7, ""),
+    ],
+)
+async def test_the_monitoring_endpoint_is_used_if_it_is_a_plain_url(
+    console: FakeConsole, endpoint: object, url: str
+) -> None:
+    assert kubesphere_config.current_config().prometheus_url == ""
+    await look(console, yaml.safe_dump({"monitoring": {"endpoint": endpoint}}))
+    assert kubesphere_config.current_config().prometheus_url == url
+
+
+async def test_valid_types_of_gpus_are_read_with_the_default_first(console: FakeConsole) -> None:
+    kinds = [
+        {"resourceName": "amd.com/gpu", "resourceType": "AMD", "default": False},
+        {"resourceName": "nvidia.com/gpu", "resourceType": "GPU", "default": True},
+        {"resourceName": "nvidia.com/gpu", "resourceType": "again"},
+        {"resourceName": "example.com/npu", "resourceType": 7},
+        *({"resourceName": name} for name in ("cpu", "kubernetes.io/x", "a b/c", None, 1)),
+        "nvidia.com/gpu",
+    ]
+    await look(console, yaml.safe_dump({"gpu": {"kinds": kinds}}))
+    assert [*kubesphere_config.current_config().gpu_kinds] == [
+        GpuKind("nvidia.com/gpu", "GPU", is_default=True),
+        GpuKind("amd.com/gpu", "AMD"),
+        GpuKind("example.com/npu", "example.com/npu"),
+    ]
+    sections: tuple[object, ...] = (None, 7, [], {"kinds": None}, {"kinds": {"a": 1}})
+    for section in sections:
+        await look(console, yaml.safe_dump({"gpu": section}))
+        assert not kubesphere_config.current_config().gpu_kinds
+        assert not kubesphere_config.current_config().problem
+
+
+async def test_the_config_map_is_parsed_outside_the_event_loop(
+    console: FakeConsole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+
+    def reading(text: str) -> object:
+        threads.append(threading.get_ident())
+        return read_yaml(text)
+
+    monkeypatch.setattr(kubesphere_config, "read_yaml", reading)
+    await look(console)
+    assert threads and threading.get_ident() not in threads
+
+
 async def test_changes_and_deletion_of_the_config_map_take_effect(console: FakeConsole) -> None:
     await look(console)
     await look(console, authenticateRateLimiterMaxTries=8)
@@ -189,13 +251,20 @@ async def test_changes_and_deletion_of_the_config_map_take_effect(console: FakeC
     [
         *("[", "- x", "authentication: 7", "authentication: {oauthOptions: [1]}", "x" * 2_000_000),
         *("a: !!bool x", "a: !!int ''", "a: !!timestamp 2", "? [a]\n: b"),
+        "x" * 300_000,
+        f"a: {CANARY}\na: [{CANARY}",
+        # An alias that expands to a billion values.
+        "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
+        + "".join(f"{b}: &{b} [{','.join([f'*{a}'] * 10)}]\n" for a, b in pairwise("abcdefghi")),
     ],
 )
 async def test_an_invalid_config_map_keeps_the_previous_configuration(
-    console: FakeConsole, text: str
+    console: FakeConsole, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     await look(console)
-    await look(console, text)
+    with at_most(1.0):
+        await look(console, text)
+    assert CANARY not in caplog.text and "Error" not in caplog.text
     assert list(options().clients) == ["jenkins"]
     assert "the previous configuration remains in effect" in options().problems[0]
     await look(console)

@@ -13,7 +13,6 @@ from accounts.models import AccessToken, Grant, RefreshToken
 from accounts.oauth import grants
 from accounts.oauth.grants import Issued, RejectedGrant
 from accounts.oauth.options import options
-from accounts.oauth.token import _Cleanup
 from console.kube.informer import Informer
 from tests.accounts.conftest import PASSWORD, Browser, hashed
 from tests.accounts.oauth.conftest import (
@@ -27,10 +26,10 @@ from tests.accounts.oauth.conftest import (
     error_of,
     sent,
 )
-from tests.accounts.overtaking import overtaken
-from tests.informers import bring, take_away
+from tests.accounts.races import overtaken
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
+from tests.support.informers import bring, take_away
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -227,16 +226,16 @@ async def test_a_client_without_the_grant_gets_no_refresh_token(config: Config) 
 async def test_expired_tokens_are_deleted(
     program: Program, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("accounts.oauth.token._discarding", _Cleanup())
-    monkeypatch.setattr("accounts.oauth.token.DISCARD_EVERY", -1.0)
     old = await program.signed_in()
     await program.refresh(old["refresh_token"])
     clock.move(hours=3)
     fresh = await program.signed_in()
+    await sync_to_async(grants.discard_expired)(clock.now())
     assert await AccessToken.objects.acount() == 1
     # Reuse is still detected.
     assert await RefreshToken.objects.acount() == 3
     clock.time += timedelta(hours=9, minutes=1)
     await program.refresh(fresh["refresh_token"])
+    await sync_to_async(grants.discard_expired)(clock.now())
     assert await Grant.objects.acount() == 1
     assert await RefreshToken.objects.acount() == 1

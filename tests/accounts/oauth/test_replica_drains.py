@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.accounts.oauth.test_replica_sessions import SOON, Visitor
+from tests.accounts.oauth.visitor import TIMEOUT, Visitor
 from tests.accounts.oauth.world import World
 from tests.controlplane.waiting import eventually
 
@@ -47,7 +47,7 @@ class Site:
             return all(one in found for one in texts)
 
         try:
-            eventually(said, f"replica {replica} says {texts}", timeout=SOON)
+            eventually(said, f"replica {replica} says {texts}", timeout=TIMEOUT)
         except TimeoutError:
             pytest.fail(f"replica {replica} does not say {texts}: {found}")
 

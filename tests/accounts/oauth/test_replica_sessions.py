@@ -3,69 +3,15 @@
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from http.cookiejar import CookieJar
-from typing import Any
-from urllib.error import HTTPError
-from urllib.parse import urlencode
-from urllib.request import HTTPCookieProcessor, HTTPRedirectHandler, Request, build_opener
 
 import pytest
 
-from tests.accounts.conftest import HASH, PASSWORD, hashed
+from tests.accounts.conftest import HASH, hashed
+from tests.accounts.oauth.visitor import TIMEOUT, Visitor
 from tests.accounts.oauth.world import TRIES, World
 from tests.controlplane.waiting import eventually
-from tests.depth import fewer, number
 from tests.rbac.objects import user
-
-#: Seconds within which a revocation is effective everywhere, even on a busy machine.
-SOON = 30.0
-_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
-
-
-class _Stay(HTTPRedirectHandler):
-    def redirect_request(self, *args: Any, **kwargs: Any) -> None:
-        return None
-
-
-class Visitor:
-    """A browser. Cookies ignore ports, so both replicas receive the same cookies."""
-
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self._jar = CookieJar()
-        self._opener = build_opener(HTTPCookieProcessor(self._jar), _Stay)
-
-    @property
-    def cookies(self) -> str:
-        """The Cookie header."""
-        return "; ".join(f"{one.name}={one.value}" for one in self._jar)
-
-    def get(self, replica: int, path: str) -> tuple[int, str, str]:
-        return self._send(replica, path, None)
-
-    def post(self, replica: int, path: str, form_at: str, **fields: str) -> tuple[int, str, str]:
-        """Submit a form with the CSRF token of the page `form_at`."""
-        found = _TOKEN.search(self.get(replica, form_at)[1])
-        assert found is not None
-        data = urlencode({"csrfmiddlewaretoken": found[1], **fields}).encode()
-        return self._send(replica, path, data)
-
-    def login(self, replica: int, name: str, password: str = PASSWORD) -> int:
-        fields = {"username": name, "password": password, "next": ""}
-        return self.post(replica, "/login", "/login", **fields)[0]
-
-    def is_in(self, replica: int) -> bool:
-        return self.get(replica, "/account")[0] == 200
-
-    def _send(self, replica: int, path: str, data: bytes | None) -> tuple[int, str, str]:
-        # Replicas share one public URL.
-        headers = {"Origin": self.world.urls[0]} if data is not None else {}
-        request = Request(self.world.urls[replica] + path, data, headers)  # noqa: S310
-        try:
-            with self._opener.open(request, timeout=20) as response:
-                return response.status, response.read().decode(), ""
-        except HTTPError as error:
-            return error.code, error.read().decode(), error.headers.get("Location", "")
+from tests.support.depth import fewer, number
 
 
 @pytest.fixture
@@ -113,18 +59,18 @@ def test_user_changes_revoke_sessions_at_both_replicas(
         world.put(user(name, password=HASH, state="Disabled"))
     else:
         world.put(user(name, password=hashed("Another1")))
-    eventually(lambda: both(visitor) == {False}, "both have ended it", timeout=SOON)
+    eventually(lambda: both(visitor) == {False}, "both have ended it", timeout=TIMEOUT)
 
 
 def test_a_lockout_applies_to_both_replicas(world: World) -> None:
-    world.add_user("olga")
+    world.add_user("editor")
     held = Visitor(world)
-    assert held.login(0, "olga") == 302
+    assert held.login(0, "editor") == 302
     with ThreadPoolExecutor(max_workers=8) as pool:
         guesses = range(TRIES + 4)
-        found = list(pool.map(lambda n: Visitor(world).login(n % 2, "olga", "wrong"), guesses))
+        found = list(pool.map(lambda n: Visitor(world).login(n % 2, "editor", "wrong"), guesses))
     assert sorted(found) == [401] * TRIES + [429] * 4
-    assert [Visitor(world).login(replica, "olga") for replica in (0, 1)] == [429, 429]
+    assert [Visitor(world).login(replica, "editor") for replica in (0, 1)] == [429, 429]
     # Existing sessions remain valid.
     assert both(held) == {True}
 

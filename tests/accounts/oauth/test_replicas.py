@@ -13,11 +13,11 @@ from tests.accounts.conftest import HASH, PASSWORD, hashed
 from tests.accounts.oauth.clients import claims_of
 from tests.accounts.oauth.world import TRIES, USERS, World
 from tests.controlplane.waiting import eventually
-from tests.depth import DEEP, number
 from tests.rbac.objects import user
+from tests.support.depth import DEEP, number
 
 #: Seconds within which a revocation is effective everywhere, even on a busy machine.
-SOON = 30.0
+TIMEOUT = 30.0
 #: kube-apiserver caches successful token reviews for 10 s, regardless of its options.
 SOON_IN_KUBERNETES = 15.0
 
@@ -151,7 +151,7 @@ def test_user_changes_revoke_tokens_everywhere(world: World) -> None:
     world.put(user(changed, password=hashed("Another1")))
     for name, found in tokens.items():
         token = found["access_token"]
-        eventually(partial(_refused, world, name, token), f"both refuse {name}", timeout=SOON)
+        eventually(partial(_refused, world, name, token), f"both refuse {name}", timeout=TIMEOUT)
     for name, found in tokens.items():
         token = found["access_token"]
         unknown = partial(_unknown, world, token)
@@ -266,8 +266,8 @@ def test_tokens_stay_revoked_after_a_user_is_enabled_again(world: World) -> None
     eventually(
         lambda: {world.token(replica, **fields).status for replica in (0, 1)} == {400},
         "both know",
-        timeout=SOON,
+        timeout=TIMEOUT,
     )
     world.put(user("kate", password=HASH))
-    eventually(lambda: world.token(1, **fields).status == 200, "kate can sign in", timeout=SOON)
+    eventually(lambda: world.token(1, **fields).status == 200, "kate can sign in", timeout=TIMEOUT)
     assert world.statuses("kate", token) == {401}

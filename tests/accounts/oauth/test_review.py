@@ -12,8 +12,8 @@ from accounts.oauth import review
 from console.kube.informer import Informer
 from tests.accounts.conftest import PASSWORD, hashed
 from tests.accounts.oauth.conftest import SECRET, Program, basic, error_of
-from tests.informers import bring
 from tests.rbac.objects import user
+from tests.support.informers import bring
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

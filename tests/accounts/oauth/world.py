@@ -28,8 +28,8 @@ from tests.controlplane.pki import Authority
 from tests.controlplane.plugin import report_skipped
 from tests.controlplane.programs import ApiserverOptions
 from tests.controlplane.waiting import eventually
-from tests.ports import free_port
 from tests.rbac.objects import user
+from tests.support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[3]
 USERS = "/kapis/iam.kubesphere.io/v1alpha2/users/"

@@ -8,7 +8,7 @@ import pytest
 from accounts.models import FailedAttempts
 from accounts.oauth.options import DEFAULTS, Limits, read_limits
 from accounts.protection import attempts
-from tests.accounts.overtaking import overtaken
+from tests.accounts.races import overtaken
 from tests.rbac.fakes import MovableClock
 
 pytestmark = pytest.mark.django_db(transaction=True)

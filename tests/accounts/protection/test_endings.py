@@ -23,10 +23,10 @@ from console.saved.pins import pin
 from console.saved.service import ViewOwner, save
 from tests.accounts.conftest import HASH, Browser
 from tests.accounts.oauth.conftest import Config, Program
-from tests.informers import bring, take_away
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import bring, take_away
+from tests.support.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

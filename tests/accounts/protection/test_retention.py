@@ -1,7 +1,7 @@
 """Lockout from LoginRecords, and their retention."""
 
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -10,34 +10,11 @@ from console.kube.controller import Request, Result
 from console.kube.gvr import LOGIN_RECORDS, USERS
 from console.kube.runtime import Runtime
 from tests.accounts.conftest import HASH
+from tests.accounts.login_records import record
 from tests.rbac.fakes import START, FakeRuntime, Manifest
 from tests.rbac.objects import user
 
 DAY = timedelta(days=1)
-
-
-def record(
-    name: str, at: datetime, *, success: bool = False, of: str = "alice", **spec: Any
-) -> Manifest:
-    return {
-        "apiVersion": "iam.kubesphere.io/v1alpha2",
-        "kind": "LoginRecord",
-        "metadata": {
-            "name": name,
-            "uid": f"uid-{name}",
-            "resourceVersion": "10",
-            "creationTimestamp": at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "labels": {"iam.kubesphere.io/user-ref": of},
-        },
-        "spec": {
-            "type": "Token",
-            "provider": "",
-            "sourceIP": "192.0.2.1",
-            "success": success,
-            "reason": "incorrect password",
-            **spec,
-        },
-    }
 
 
 def make(records: list[Manifest], who: Manifest | None = None) -> FakeRuntime:

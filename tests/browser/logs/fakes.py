@@ -40,7 +40,7 @@ class FakeConsole:
             lambda: self.page.title() and [*map(bool, self.heard)] == [True] * times, "a page"
         )
         said: dict[str, Any] = self.heard[-1][0]
-        return {key: value for key, value in said.items() if key != "size"}
+        return {key: value for key, value in said.items() if key not in ("page", "size")}
 
     def cut(self, code: int = 1006) -> dict[str, Any]:
         """Close the socket and return the page's first message on the next one."""

@@ -12,12 +12,12 @@ from devcluster.logs.runs import RATE_ANNOTATION
 from tests.browser.console import Console, sign_in
 from tests.browser.logs.conftest import StartPod
 from tests.browser.logs.fakes import FakeConsole, FakeLog
-from tests.browser.logs.test_following import SCROLL
+from tests.browser.logs.scrolling import SCROLL
 from tests.browser.looks import axe
 from tests.browser.looks.conftest import with_axe
-from tests.browser.pages.test_live import HIDE
+from tests.browser.visibility import HIDE
 from tests.controlplane.waiting import eventually
-from tests.depth import fewer, some
+from tests.support.depth import fewer, some
 
 __all__ = ["with_axe"]
 
@@ -82,7 +82,7 @@ def open_both(page: Page, console: Console) -> None:
     """Open one log from the menu of its row and one with a key on its page."""
     page.goto(console.url + PODS)
     row = page.locator("#results tr[data-key='default/first']")
-    row.locator(".actions button").first.click()
+    row.locator(".actions [popovertarget]").click()
     row.locator("[data-below-kind=log]").click()
     expect(row.locator(".menu")).to_be_hidden()
     follows(page)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from contextlib import closing
 from datetime import datetime, timedelta
 from urllib.parse import urljoin
@@ -10,13 +11,15 @@ import pytest
 from playwright.sync_api import Locator, Page, WebSocket, WebSocketRoute, expect
 
 from devcluster.controllers.behaviour import ANNOTATION
+from devcluster.logs.options import LogOptions, read_log_options
 from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION
 from tests.browser.logs.conftest import StartPod
 from tests.browser.logs.fakes import FakeLog
+from tests.browser.logs.scrolling import SCROLL
 from tests.controlplane.waiting import eventually
-from tests.depth import number
 from tests.hostile.texts import TEXTS
-from tests.logs.test_colours import HARMLESS
+from tests.logs.escape_sequences import HARMLESS
+from tests.support.depth import number
 
 _WRITTEN = "(all) => all.map((one) => one.innerHTML)"
 #: The same values of a page's HTML before any script has run.
@@ -83,14 +86,6 @@ _UP_AND_BACK = """(box, back) => {
   for (const key of ["PageUp", back]) box.dispatchEvent(new KeyboardEvent("keydown", { key }));
 }"""
 
-#: Scroll to this fraction of the lines as a user would, and return after they are rendered. A key
-#: would scroll gradually.
-SCROLL = """async (box, part) => {
-  box.dispatchEvent(new KeyboardEvent("keydown", { key: "PageUp" }));
-  box.scrollTop = box.scrollHeight * part;
-  for (let frames = 0; frames < 3; frames += 1) await new Promise(requestAnimationFrame);
-}"""
-
 
 def lines(page: Page) -> Locator:
     return page.locator(".log[data-log-url] .log-line")
@@ -144,7 +139,7 @@ def test_lines_are_rendered_as_on_the_page_without_scripts(page: Page, start: St
     """The two parsers of escape sequences must agree for any output of a program, and none of it is
     interpreted as HTML.
     """
-    given = [text.replace("\n", " ").replace("\r", " ")[:2000] for text in TEXTS if text.strip()]
+    given = [text.replace("\n", " ")[:2000] for text in TEXTS if text.strip()]
     colours = [
         "\x1b[1;31mred\x1b[22m pale\x1b[0m",
         "\x1b[31m<img src=x>&lt;<zqx-node>\x1b[0m<form>",
@@ -155,6 +150,7 @@ def test_lines_are_rendered_as_on_the_page_without_scripts(page: Page, start: St
         "".join(f"\x1b[{codes}m{codes}" for codes in ("9;7;4;3;2;1;31;41", *_ENDS)),
         *(f"\x1b[31m\x1b[{codes}mx" for codes in _ODD),
         "\x9b31mred\ttab \u00ad\u200b\u3000\x1b[31K",
+        "\x1b[32m10%\r\x1b[31m50%\r\x1b[0m\r100%\x1b[33m\x07\r",
     ]
     every = [*(line for line in HARMLESS if line), *colours, *given]
     address = start("hostile", **{TEXT_ANNOTATION: "\n".join(every)})
@@ -171,6 +167,69 @@ def test_lines_are_rendered_as_on_the_page_without_scripts(page: Page, start: St
     here = lines(page).locator(".log-text").evaluate_all(_WRITTEN)
     assert here == there
     assert page.locator("zqx-node, .log iframe, .log img, .log form").count() == 0
+
+
+def test_matches_are_highlighted_in_rendered_and_live_lines(page: Page, start: StartPod) -> None:
+    every = ["a \U0001f600 <b>Fail</b> FAIL", "\x1b[31mfa\x1b[1mil\x1b[0m \u200bfail", "10%\rfail"]
+    address = f"{start('marked', **{TEXT_ANNOTATION: chr(10).join([*every, 'good'])})}&q=fail"
+    page.goto(address)
+
+    def all_there() -> list[str]:
+        found: list[str] = page.evaluate(_PLAIN, page.request.get(address).text())
+        return found if len(found) == 3 else []
+
+    there = eventually(all_there, "all is written")
+    expect(lines(page)).to_have_count(3)
+    assert lines(page).locator(".log-text").evaluate_all(_WRITTEN) == there
+    hits = [["Fail", "FAIL"], ["fa", "il", "fail"], ["fail"]]
+    for number_, texts in enumerate(hits):
+        expect(lines(page).nth(number_).locator("mark")).to_have_text(texts)
+
+
+def test_rendered_lines_stay_until_live_lines_arrive(
+    page: Page, start: StartPod, fake_log: FakeLog
+) -> None:
+    page.goto(f"{writes(start)}&tail=100")
+    rendered = page.locator("[data-log-lines] .log-line")
+    fake_log.greeted(1)
+    fake_log.say(sources=["app"])
+    fake_log.say(n=1, lines=[], notes=[[0, "Some lines may be missing here.", False]])
+    fake_log.has_heard({"ack": 1})
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(rendered.first).to_be_visible()
+    expect(page.locator("[data-log-url]")).to_be_hidden()
+    fake_log.lines(2, "live")
+    expect(rendered.first).to_be_hidden()
+    expect(lines(page)).to_have_count(2)
+    expect(lines(page).last).to_contain_text("live")
+
+
+def test_log_of_a_kubelet_that_ignores_start_and_tail_is_shown(
+    page: Page, start: StartPod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kubelet sends the whole log each time."""
+
+    def ignoring(name: str, query: Mapping[str, str]) -> LogOptions:
+        ignored = ("sinceTime", "sinceSeconds", "tailLines")
+        return read_log_options(name, {k: v for k, v in query.items() if k not in ignored})
+
+    monkeypatch.setattr("devcluster.subresources.read_log_options", ignoring)
+    page.goto(writes(start))
+    shown = page.locator(".log:visible .log-line")
+    expect(shown.first).to_be_visible()
+    expect(page.locator("[data-log-state]")).to_have_text("Following")
+    expect(lines(page).first).to_be_visible()
+    seen = last_time(page)
+    eventually(lambda: last_time(page) > seen, "new lines")
+
+
+def test_cut_line_links_to_the_whole_line(page: Page, start: StartPod) -> None:
+    page.goto(start("cut", **{TEXT_ANNOTATION: "x" * 20_000}))
+    expect(lines(page)).to_have_count(1)
+    expect(lines(page).locator(".log-cut")).to_contain_text("Line is cut: 3,616 more bytes")
+    with page.expect_download() as download:
+        lines(page).get_by_role("link", name="Download line").click()
+    assert download.value.path().read_text() == "x" * 20_000 + "\n"
 
 
 def test_a_missing_log_is_explained_once(page: Page, start: StartPod) -> None:
@@ -219,6 +278,23 @@ def test_wrapped_lines_are_followed(page: Page, start: StartPod) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     box = page.locator(".log[data-log-url]")
     assert box.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+
+
+def test_a_phone_shows_the_log_below_one_row_of_controls(page: Page, start: StartPod) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(writes(start))
+    expect(page.locator("[data-log-state]")).to_have_text("Following")
+    expect(lines(page).first).to_be_visible()
+    log = page.locator(".log[data-log-url]").bounding_box()
+    assert log is not None and log["height"] > 844 / 2 and log["y"] + log["height"] <= 844
+    search = page.get_by_label("Search", exact=True)
+    expect(search).to_be_hidden()
+    page.get_by_text("Log options", exact=True).click()
+    expect(search).to_be_in_viewport()
+    # Wider windows have room for the options.
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.reload()
+    expect(search).to_be_visible()
 
 
 def test_a_line_links_to_its_context(page: Page, start: StartPod) -> None:
@@ -302,7 +378,7 @@ def test_source_context_and_match_of_each_line_are_shown(
     gone = ["log-line log-note", {}, "two── It is gone. ──"]
     more = [
         ["log-line", {"level": "error", "found": ""}, f"{time}oneit is broken"],
-        [*line, f"{time}onelong… 1,234 more bytes"],
+        [*line, f"{time}oneLine is cut: 1,234 more bytes Download linelong"],
         gone,
     ]
     expect(lines(page)).to_have_count(4)

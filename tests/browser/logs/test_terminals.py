@@ -14,11 +14,11 @@ from tests.browser.chromium import Chromium
 from tests.browser.console import PASSWORD, Console
 from tests.browser.logs.conftest import StartPod
 from tests.browser.logs.fakes import FakeConsole
-from tests.browser.pages.test_tenant import enter, person
 from tests.browser.tasks.conftest import LOOKS, Person
+from tests.browser.tenants import enter, person
 from tests.controlplane.waiting import eventually
-from tests.depth import fewer
 from tests.logs.conftest import binding
+from tests.support.depth import fewer
 
 #: Output that must have no effect: no title, link, clipboard access, color change, or response.
 _OSC = [

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from tests import npm
 from tests.browser.chromium import Chromium
 from tests.browser.looks import axe
 from tests.browser.looks.tour import Tour, tour
 from tests.browser.looks.walk import View, opened
 from tests.controlplane.plugin import report_skipped
-from tests.demo import PASSWORD, demonstrated
+from tests.support import npm
+from tests.support.demo import PASSWORD, demonstrated
 
 
 @pytest.fixture(scope="package")

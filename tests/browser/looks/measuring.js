@@ -168,23 +168,6 @@
     ];
   };
 
-  // Each kind of value in a form's row, chosen: the fields that are shown and are another kind's.
-  const ofOthers = () => {
-    const found = [];
-    for (const choice of document.querySelectorAll(".value-row select:not([data-only])")) {
-      const those = [...choice.closest(".value-row").querySelectorAll("[data-only]")];
-      const kinds = new Set(those.flatMap((one) => one.dataset.only.split(" ")));
-      const before = choice.value;
-      if (![...choice.options].some(({ value }) => kinds.has(value))) continue;
-      for (const { value } of choice.options) {
-        choice.value = value;
-        found.push(...those.filter((one) => one.dataset.only.split(" ").includes(value) !== one.checkVisibility()).map((one) => `${value}: ${one.name}`));
-      }
-      choice.value = before;
-    }
-    return found;
-  };
-
   // Of an object's panels: the share of their width beyond all of their texts.
   const panels = document.querySelector(".panels");
   const unused = () => {
@@ -206,7 +189,6 @@
     named: long.by,
     placed: [...placed(), ...long.placed.map((one) => `with long names ${one}`)],
     astray: innerWidth === 390 && rows.length ? astray() : [],
-    ofOthers: ofOthers(),
     collapsed: all(".code .line, .code.whole, .code.sentence, .log-text, .diff .source").filter((one) => !style(one).whiteSpaceCollapse.startsWith("preserve")).map(name),
     twoIcons: all("button, .button, .tool, .copy").filter((one) => [...one.querySelectorAll(":scope > .icon")].filter(shown).length > 1).map(name),
     forReaders: all(".visually-hidden, .table caption, .grid thead, #panel-cause > h2").filter((one) => Math.max(box(one).width, box(one).height) > 1.5 && (style(one).position === "absolute" || innerWidth < 768) && one.tagName !== "CAPTION").map(name),

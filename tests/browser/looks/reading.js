@@ -2,7 +2,7 @@
 // not, but for what the cluster wrote, and the sorts of elements that it is made of.
 (sort) => async (path) => {
   // What the cluster wrote is in its own language.
-  const DATA = ".reason, .message, .cause, code, pre, kbd, samp, .name, .stem, .suffix, .full, .values dd, .facts dd, tbody td, tbody th, .where, .related, .related-line, .happened, .place, .own, .link, svg, script, style, template, [lang=en], bdi, option, .brand, .hits, .title, .problem, .crumbs, .attempt, .chip, .current, .menu, .log-text, .log-source";
+  const DATA = ".reason, .message, .cause, code, pre, kbd, samp, .name, .stem, .suffix, .full, .values dd, .facts dd, tbody td, tbody th, .where, .related, .related-line, .happened, .place, .own, .link, svg, script, style, template, [lang=en], bdi, option, .brand, .hits, .title, .problem, .crumbs, .attempt, .chip, .scope, .menu, .log-text, .log-source, .now, textarea";
   // And what is in English wherever it stands: what is typed, and what the cluster says word for word.
   const QUOTED = "pre, code, kbd, samp, svg, script, style, template, option, [lang=en], .message, .log-text";
   const answer = await fetch(path);

@@ -12,7 +12,7 @@ from tests.browser.console import live
 from tests.browser.looks import axe
 from tests.browser.looks.tour import HOST
 from tests.browser.looks.walk import View, measure, opened
-from tests.depth import fewer
+from tests.support.depth import fewer
 
 PODS = f"{HOST}/pods"
 #: The same page with a few rows, because rendering many rows takes most of the time.
@@ -220,6 +220,27 @@ def test_keyboard_focus_is_always_visible(
             page.keyboard.press("Shift+Tab")
             found = page.evaluate(_FOCUSED)
             assert found is None or (found["ring"] and found["seen"]), found
+
+
+def test_only_rows_of_lists_have_a_peek_button(demo: str, session: Any, browser: Chromium) -> None:
+    with opened(browser, View(2560), session) as page:
+        for path, expected in ((FEW, "Peek at"), (ONE, "Actions for")):
+            page.goto(demo + path)
+            buttons = page.locator("tbody .actions").first.locator("button.square:visible")
+            expect(buttons.first).to_have_accessible_name(re.compile(f"^{expected} "))
+
+
+def test_pods_of_a_workload_fit_into_their_panel(
+    demo: str, session: Any, browser: Chromium
+) -> None:
+    with opened(browser, View(1280), session) as page:
+        page.goto(demo + ONE)
+        for width in (1280, 1440, 1680, 2560):
+            page.set_viewport_size({"width": width, "height": 900})
+            box = page.locator(".table.embedded").bounding_box()
+            panel = page.locator(".panel:has(> .table.embedded)").bounding_box()
+            assert box and panel
+            assert box["x"] + box["width"] < panel["x"] + panel["width"], width
 
 
 def test_escape_returns_the_focus_to_the_row(demo: str, page: Page) -> None:

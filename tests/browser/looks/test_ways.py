@@ -46,7 +46,7 @@ def arrive(demo: str, browser: Chromium, _pages: dict[str, Page]) -> Arrive:
         else:
             page = _pages[name]
             # Clear the last visited page, so that the start page is the same as after signing in.
-            page.context.clear_cookies(name="level")
+            page.context.clear_cookies(name="recent")
             page.goto(demo)
         page.wait_for_load_state()
         return Visitor(page)

@@ -32,7 +32,7 @@ def test_rows_selected_on_two_pages_are_deleted(console: Console, page: Page) ->
         page.get_by_role("link", name="Next page").click(modifiers=["Control"])
     another.value.close()
     row(page, "bulk-0").focus()
-    page.keyboard.press("Space")
+    page.keyboard.press("x")
     expect(box(page, "bulk-0")).to_be_checked()
     expect(bar).to_contain_text("1 selected")
     expect(page.locator("#announce")).to_have_text("1 selected")
@@ -81,7 +81,7 @@ def test_all_matching_rows_and_ranges_can_be_selected(console: Console, page: Pa
     page.evaluate(
         "addEventListener('keydown', (event) => { window.taken = event.defaultPrevented; })"
     )
-    page.keyboard.press("Shift+Space")
+    page.keyboard.press("Shift+X")
     expect(bar).to_contain_text("3 selected")
     # The page does not scroll.
     assert page.evaluate("window.taken")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.console import Console, sign_in
-from tests.browser.pages.test_live import HIDE
+from tests.browser.visibility import HIDE
 
 PATH = "/clusters/host/projects/default/configmaps/edited"
 
@@ -101,9 +101,47 @@ def test_conflicts_of_long_values_fit_a_phone(console: Console, plain: Page) -> 
     area.fill(area.input_value().replace("blue", mine))
     console.kubectl("patch", "configmap", "edited", "-p", f'{{"data": {{"colour": "{theirs}"}}}}')
     plain.get_by_role("button", name="Review changes").click()
-    expect(plain.locator(".conflict code")).to_have_text(["data.colour", mine, theirs])
+    expect(plain.locator(".conflict code")).to_have_text(["data.colour", mine, theirs, "blue"])
     assert plain.evaluate("document.documentElement.scrollWidth") <= 390
     plain.goto(f"{console.url}{PATH}/edit")
     # The submitted text is kept, and the message appears above the buttons.
     expect(plain.get_by_text("You have a draft")).to_be_visible()
     assert plain.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+SECRET = "/clusters/host/projects/default/secrets/login"
+
+
+@pytest.fixture
+def login(console: Console) -> Iterator[None]:
+    console.kubectl("create", "secret", "generic", "login", "--from-literal=password=old")
+    yield
+    console.kubectl("delete", "secret", "login")
+
+
+@pytest.mark.usefixtures("login")
+def test_a_key_of_a_secret_that_another_tab_changed_is_not_overwritten(
+    console: Console, page: Page
+) -> None:
+    sign_in(page, console, f"{SECRET}/edit")
+    other = page.context.new_page()
+    other.goto(f"{console.url}{SECRET}/edit")
+    for tab, value in ((page, "Zmlyc3Q="), (other, "c2Vjb25k")):
+        edit(tab, "password: ••••••", f"password: {value}")
+        with tab.expect_response("**/edit") as reviewed:
+            tab.get_by_role("button", name="Review changes").click()
+        if tab == page:
+            tab.get_by_role("button", name="Save", exact=True).click()
+            tab.wait_for_url(console.url + SECRET)
+    assert reviewed.value.status == 409
+    expect(other.locator(".conflict code")).to_have_text(
+        ["data.password", "•••••• (new value)", "••••••"]
+    )
+    expect(other.get_by_text("some of the changed fields were also edited by you")).to_be_visible()
+    password = ("get", "secret", "login", "-o", "jsonpath={.data.password}")
+    assert console.kubectl(*password) == "Zmlyc3Q="
+    other.get_by_label("Your value:").check()
+    other.get_by_role("button", name="Review changes").click()
+    other.get_by_role("button", name="Save", exact=True).click()
+    other.wait_for_url(console.url + SECRET)
+    assert console.kubectl(*password) == "c2Vjb25k"

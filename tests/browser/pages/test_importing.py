@@ -6,6 +6,7 @@ from base64 import b64encode
 import pytest
 from playwright.sync_api import Page, expect
 
+from console.ui.editing.imports import MOST
 from tests.browser.console import Console, sign_in
 
 DROP = """([files, selector]) => {
@@ -47,7 +48,7 @@ def test_an_object_is_created_from_its_list(signed_in: Console, page: Page) -> N
     page.wait_for_url(re.compile("/import"))
     assert "kind: ConfigMap\nmetadata:\n  name: example\n  namespace: default" in text_of(page)
     page.get_by_role("button", name="Review").click()
-    expect(page.get_by_text("Can be created")).to_be_visible()
+    expect(page.get_by_text("Can be created: 1")).to_be_visible()
     page.get_by_role("button", name="Create", exact=True).click()
     page.get_by_role("link", name="default/example").click()
     page.wait_for_url(f"{signed_in.url}/clusters/host/projects/default/configmaps/example")
@@ -65,7 +66,7 @@ def test_dropped_files_are_added(signed_in: Console, page: Page) -> None:
     expect(state).to_have_text("Added a.yaml. Added b.yaml.")
     assert text_of(page) == "# typed\n---\nkind: A\n---\nkind: B\n"
     expect(content).to_contain_text("kind: B")
-    drop(page, ("c.bin", b"\xff\xfe"), ("d.yaml", b"#" * 600_000), on="h1")
+    drop(page, ("c.bin", b"\xff\xfe"), ("d.yaml", b"#" * (MOST + 1)), on="h1")
     expect(state).to_have_text("c.bin is not a UTF-8 text file. d.yaml is too large.")
     assert text_of(page).endswith("kind: B\n")
     # The file input accepts files too.

@@ -10,9 +10,9 @@ from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.chromium import Chromium
 from tests.browser.console import Console
-from tests.browser.pages.test_tenant import IAM, TENANT, enter, person
+from tests.browser.tenants import IAM, TENANT, enter, person
 from tests.controlplane.waiting import eventually
-from tests.depth import fewer
+from tests.support.depth import fewer
 
 INVITE = "/workspaces/guests/members/invite"
 
@@ -64,7 +64,5 @@ def test_a_user_is_found_by_a_part_of_the_name(
     page.fill("#find", "zzz")
     if not scripts:
         page.get_by_role("button", name="Find", exact=True).click()
-    words = (
-        "仍可在下方输入完整的用户名" if scripts else "You can still enter the full username below"
-    )
+    words = "未找到用户" if scripts else "No users found"
     expect(page.locator("#found")).to_contain_text(words)

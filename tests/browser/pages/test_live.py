@@ -3,69 +3,20 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Request, Response, Route, WebSocketRoute, expect
+from playwright.sync_api import Page, Response, Route, WebSocketRoute, expect
 
 from tests.browser.console import Console, live, sign_in
-from tests.browser.pages.test_pods import CRASHING, RUNNING, row
+from tests.browser.pages.pod_list import CRASHING, LISTED, RUNNING, opened, order, pods, row
+from tests.browser.visibility import HIDE
 from tests.contract.crds import definition
 from tests.controlplane.waiting import eventually
 
-HIDE = """(hidden) => {
-  Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
-  document.dispatchEvent(new Event("visibilitychange"));
-}"""
-
 ROW = "document.querySelector('#results tbody tr')"
 TICK = "document.querySelector('#results tbody .tick input')"
-
-LISTED = "/clusters/host/pods?namespace=default"
-
-
-class Traffic:
-    """The list requests and the websocket frames of a page since it was opened."""
-
-    def __init__(self, page: Page) -> None:
-        self.lists: list[str] = []
-        self.frames: list[str] = []
-        page.on("request", self._request)
-        page.on("websocket", lambda ws: ws.on("framereceived", self._frame))
-
-    def _request(self, request: Request) -> None:
-        if request.headers.get("hx-request"):
-            self.lists.append(request.url)
-
-    def _frame(self, payload: str | bytes) -> None:
-        self.frames.append(str(payload))
-
-
-@contextmanager
-def pods(console: Console, *names: str) -> Iterator[None]:
-    with console.tidied():
-        console.pod(*names)
-        for name in names:
-            console.set_status(name, RUNNING)
-        yield
-
-
-def opened(console: Console, page: Page, *names: str) -> Traffic:
-    """Open the list by name, wait until it is up to date, and return its traffic."""
-    sign_in(page, console, "")
-    traffic = Traffic(page)
-    page.goto(console.url + LISTED)
-    live(page)
-    for name in names:
-        expect(row(page, name)).to_contain_text("Running")
-    return traffic
-
-
-def order(page: Page) -> list[str]:
-    keys = page.locator("#results tbody tr").evaluate_all("rows => rows.map(r => r.dataset.key)")
-    return [key.removeprefix("default/") for key in keys]
 
 
 def test_rows_are_inserted_without_fetching_the_list(console: Console, page: Page) -> None:
@@ -81,11 +32,11 @@ def test_rows_are_inserted_without_fetching_the_list(console: Console, page: Pag
         console.pod("late")
         console.set_status("late", RUNNING)
         expect(row(page, "late")).to_contain_text("Running")
-        assert order(page) == ["apple", "late", "melon"]
+        eventually(lambda: order(page) == ["apple", "late", "melon"], "the new order")
         expect(page.locator("#summary .title .count")).to_have_text("3")
         console.set_status("melon", CRASHING)
         expect(page.locator("#results tbody tr").first).to_contain_text("Crash loop")
-        assert order(page) == ["melon", "apple", "late"]
+        eventually(lambda: order(page) == ["melon", "apple", "late"], "the new order")
         console.kubectl("delete", "pod", "late", "--grace-period=0", "--force")
         expect(row(page, "late")).to_have_count(0)
         assert order(page) == ["melon", "apple"]
@@ -434,11 +385,33 @@ def test_typed_input_survives_updates(console: Console, page: Page) -> None:
         expect(row(page, "apple")).to_contain_text("Crash loop")
         expect(page.locator("#q")).to_have_value("unfinished")
         expect(table).to_have_attribute("data-fit", "scroll")
-        expect(table.locator("th").first).to_have_attribute("style", re.compile("width"))
+        expect(table).to_have_attribute("style", re.compile("--tracks"))
         expect(restarts).to_be_checked()
         # The layout is computed again for other columns.
         page.get_by_role("link", name="Default columns").click()
         expect(table).not_to_have_attribute("data-fit", "scroll")
+
+
+STARTS = """() => [...document.querySelectorAll('#results thead th')]
+  .map((head) => Math.round(head.getBoundingClientRect().left))"""
+#: Whether no value of the list is wider than its column.
+FITS = """() => [...document.querySelectorAll('#results :is(th, td):not(.actions, .tick)')]
+  .every((cell) => cell.scrollWidth <= cell.clientWidth + 1)"""
+
+
+def test_columns_move_only_for_values_that_do_not_fit(console: Console, page: Page) -> None:
+    long = "a-pod-with-a-long-name-" + "n" * 40
+    with pods(console, "apple", "melon"):
+        opened(console, page, "apple", "melon")
+        before = page.evaluate(STARTS)
+        console.set_status("melon", CRASHING)
+        expect(row(page, "melon")).to_contain_text("Crash loop")
+        console.kubectl("label", "pod", "apple", "color=green")
+        assert page.evaluate(STARTS) == before
+        console.pod(long)
+        expect(row(page, long)).to_be_visible()
+        assert page.evaluate(FITS)
+        assert page.evaluate(STARTS) != before
 
 
 def test_the_reason_of_a_failed_load_is_shown(console: Console, page: Page) -> None:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, WebSocket, expect
 
 from tests.browser.console import ROOT, Console, live, sign_in
-from tests.depth import number
+from tests.support.depth import number
 
 # The CI run covers this with fewer changes and rows in test_under_churn.py and test_live.py.
 pytestmark = pytest.mark.deep

@@ -5,9 +5,9 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.browser.chromium import Chromium
 from tests.browser.console import Console, sign_in
-from tests.browser.pages.test_live import HIDE
-from tests.browser.pages.test_pods import CRASHING
-from tests.depth import fewer
+from tests.browser.pages.pod_list import CRASHING
+from tests.browser.visibility import HIDE
+from tests.support.depth import fewer
 
 CLUSTER = "/clusters/host"
 

@@ -3,35 +3,11 @@
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.console import PODS, Console, live, sign_in
+from tests.browser.pages.pod_list import CRASHING, RUNNING, row
 from tests.controlplane.waiting import eventually
-
-RUNNING = {
-    "phase": "Running",
-    "conditions": [{"type": "Ready", "status": "True"}],
-    "containerStatuses": [
-        {
-            "name": "c", "ready": True, "restartCount": 0, "image": "i", "imageID": "i",
-            "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}},
-        }
-    ],
-}  # fmt: skip
-CRASHING = {
-    "phase": "Running",
-    "containerStatuses": [
-        {
-            "name": "c", "ready": False, "restartCount": 4, "image": "i", "imageID": "i",
-            "state": {"waiting": {"reason": "CrashLoopBackOff"}},
-            "lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}},
-        }
-    ],
-}  # fmt: skip
-
-
-def row(page: Page, name: str, namespace: str = "default") -> Locator:
-    return page.locator(f'tr[data-key="{namespace}/{name}"]')
 
 
 # The CI run covers this in test_live.py, with a smaller list.

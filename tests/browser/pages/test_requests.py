@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.console import Console, live, sign_in
 from tests.controlplane.waiting import eventually
-from tests.depth import fewer
+from tests.support.depth import fewer
 
 READER = "system:serviceaccount:quarterdeck-system:quarterdeck-reader"
 

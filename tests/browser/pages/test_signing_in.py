@@ -14,9 +14,9 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import Chromium
 from tests.browser.console import PASSWORD, Console
-from tests.browser.pages.test_tenant import person
+from tests.browser.tenants import person
 from tests.controlplane.waiting import eventually
-from tests.depth import fewer
+from tests.support.depth import fewer
 
 
 def code_of(key: str, later: int = 0) -> str:

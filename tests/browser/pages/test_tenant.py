@@ -6,23 +6,10 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import Chromium
-from tests.browser.console import PASSWORD, Console, act, live
+from tests.browser.console import Console, act, live
+from tests.browser.tenants import IAM, QUOTA, TENANT, Manifest, enter, person
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
-
-Manifest = dict[str, object]
-IAM, TENANT, QUOTA = "iam.kubesphere.io", "tenant.kubesphere.io", "quota.kubesphere.io"
-
-
-def person(name: str, password: str = PASSWORD) -> Manifest:
-    """Return a User manifest. The user can sign in after `controllers` has hashed the password."""
-    spec = {"email": f"{name}@example.com", "password": password}
-    return {
-        "apiVersion": f"{IAM}/v1alpha2",
-        "kind": "User",
-        "metadata": {"name": name},
-        "spec": spec,
-    }
 
 
 def world() -> list[Manifest]:
@@ -50,14 +37,6 @@ def another_member() -> Manifest:
         "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": "acme-viewer"},
         "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "cid"}],
     }
-
-
-def enter(page: Page, console: Console, name: str, path: str) -> None:
-    page.goto(f"{console.url}/login?next={path}")
-    page.fill("input[name=username]", name)
-    page.fill("input[name=password]", PASSWORD)
-    page.click("button[type=submit]:not([form])")
-    page.wait_for_url(re.compile(re.escape(console.url + path)))
 
 
 def pod(name: str) -> str:
@@ -109,6 +88,8 @@ def test_a_workspace_administrator_can_do_all_tasks(
     tabs.get_by_role("link", name="Projects", exact=True).click()
     page.get_by_role("link", name="Create project").click()
     page.get_by_label("Name", exact=True).fill("acme-shop")
+    page.get_by_label("Custom").check()
+    page.get_by_text("Object counts").click()
     page.get_by_label("Pods", exact=True).fill("1")
     page.get_by_role("button", name="Create project").click()
     expect(page.get_by_role("link", name="acme-shop")).to_be_visible()
@@ -153,6 +134,7 @@ def test_a_workspace_administrator_can_do_all_tasks(
 
     page.goto(f"{console.url}/workspaces/acme/projects/acme-shop")
     act(page, "delete")
+    page.get_by_label("Type acme-shop to confirm").fill("acme-shop")
     page.get_by_role("button", name=re.compile("Delete project")).click()
     eventually(
         lambda: "acme-shop" not in console.kubectl("get", "ns", "-o", "name"),

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from console.ui.fragments.placeholders import age_between
 from tests.browser.chromium import Chromium
 from tests.browser.console import Console, live, sign_in
-from tests.browser.pages.test_pods import row
+from tests.browser.pages.pod_list import row
 
 DAY = 86_400
 #: Return the texts of time elements for these moments, given as local times or as milliseconds ago.

@@ -7,9 +7,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.console import Console, live
 from tests.browser.pages.churning import Churn, churn
-from tests.browser.pages.test_live import opened, order
-from tests.browser.pages.test_pods import CRASHING, RUNNING, row
-from tests.depth import number
+from tests.browser.pages.pod_list import CRASHING, RUNNING, opened, order, row
+from tests.support.depth import number
 
 NAMES = [f"steady-{number:02}" for number in range(6)]
 MIDDLE = NAMES[3]

@@ -15,8 +15,8 @@ from tests.accounts.federation.node import installed, oidc_provider
 from tests.browser.chromium import Chromium
 from tests.browser.console import PASSWORD, Console
 from tests.controlplane.plugin import report_skipped
-from tests.depth import fewer
-from tests.npm import Missing
+from tests.support.depth import fewer
+from tests.support.npm import Missing
 
 CLIENT, SECRET = "console", "the-secret-of-the-client"
 NEW = "Harbour-bridge-7"

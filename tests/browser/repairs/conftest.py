@@ -13,7 +13,7 @@ from tests.browser.chromium import Chromium
 from tests.browser.console import ROOT, Console, Embedded, running
 from tests.browser.repairs.operator import Operator
 from tests.browser.tasks.conftest import GATE, LOOKS, somebody
-from tests.depth import DEEP, choice
+from tests.support.depth import DEEP, choice
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.console import live, offered
+from tests.browser.console import action_path, live, offered
+from tests.browser.keyboard import tab_to
 from tests.browser.tasks.conftest import Person
-from tests.browser.tasks.test_by_keyboard import tab_to
 
 #: Return whether the focus is in the page's content, whether it is in the editor, and whether it is
 #: behind an element.
@@ -86,19 +86,18 @@ class Operator:
 
     def act(self, action: str) -> None:
         """Open the page of an action, or of the YAML editor, from the header of the object's page."""
-        path = "/edit" if action == "edit" else f"/actions/{action}"
+        path = action_path(action)
         self.press(offered(self.page, f"a[href$='{path}']", self.press))
         self.page.wait_for_url(re.compile(re.escape(path)))
 
     def confirm(self) -> None:
-        """Submit the action's form, after its review if it has one."""
-        review = self.page.locator("form.confirm button[value=review]")
-        if review.count():
-            self.press(review)
-            self.page.locator("form.confirm button[value=save]").wait_for()
-        deed = "button[type=submit]:not([value=review], [value=edit])"
-        self.press(self.page.locator(f"form.confirm {deed}"))
+        """Submit the action's form."""
+        self.press(self.page.locator("form.confirm button[type=submit]:not([value=edit])"))
         expect(self.page.locator(".detail-head")).to_be_visible()
+
+    def next(self) -> None:
+        """Press the ink button of a form with steps."""
+        self.press(self.page.locator("form#draft .foot button[value=next]"))
 
     def refused(self) -> None:
         """Submit the action's form and expect a validation error."""

@@ -11,10 +11,10 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import Chromium
 from tests.browser.console import offered
+from tests.browser.keyboard import jump, tab_to
 from tests.browser.repairs.operator import Operator
 from tests.browser.tasks.conftest import PHONE, Look, somebody
-from tests.browser.tasks.scene import WEB, Scene
-from tests.browser.tasks.test_by_keyboard import jump, tab_to
+from tests.browser.tasks.sample_objects import WEB, Scene
 from tests.controlplane.waiting import eventually
 
 

@@ -8,9 +8,9 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.browser.keyboard import step_to
 from tests.browser.repairs.operator import Operator
-from tests.browser.tasks.test_by_keyboard import step_to
-from tests.browser.tasks.test_by_pointer import row
+from tests.browser.tasks.locators import row
 from tests.controlplane.waiting import eventually
 
 SHIPPING = "shipping"
@@ -27,6 +27,8 @@ apiVersion: v1
 kind: ConfigMap
 metadata:
   name: settings
+data:
+  tier: test
 """
 
 
@@ -79,7 +81,7 @@ def test_deleting_from_the_menu_of_a_row(operator: Operator) -> None:
     one = at_row(operator, key)
     menu = one.locator(".menu")
     if operator.touches:
-        one.locator(".actions button").click()
+        one.locator(".actions [popovertarget]").click()
     else:
         page.keyboard.press(".")
         expect(menu.locator("a, button").first).to_be_focused()
@@ -166,18 +168,21 @@ def test_the_focus_is_kept_when_a_button_disappears(operator: Operator, at_a_des
 
 def test_creating_objects_and_undoing_it(operator: Operator) -> None:
     page = operator.page
-    operator.go(f"services?namespace={SHIPPING}")
-    operator.press(page.locator("#results a[href*='/import?kind=services']"))
+    operator.go(f"new?namespace={SHIPPING}")
+    operator.press(page.locator("main a.button[href*='/import']"))
     page.wait_for_url(re.compile("/import"))
     _write(operator, TEXT)
     _step(operator, "review")
-    expect(page.locator(".results > li[data-outcome=refused]")).to_have_count(1)
+    expect(page.locator(".results > li[data-outcome=done]")).to_have_count(2)
+    expect(page.locator(".results .diff ins")).to_have_text("  tier: test")
     operator.picture("create-review")
     _step(operator, "create")
-    expect(page.locator(".results > li[data-outcome=done]")).to_have_count(1)
+    expect(page.locator(".results > li[data-outcome=done]")).to_have_count(2)
     operator.picture("create-done")
     found = ("get", "service/returns", "-n", SHIPPING, "-o", "name")
     assert operator.kubectl(*found)
+    _step(operator, "review-undo")
+    expect(page.locator("button[name=step][value=undo]")).to_be_visible()
     _step(operator, "undo")
     expect(page.locator(".results > li[data-outcome=done]")).to_have_count(1)
     assert "returns" not in operator.kubectl("get", "services", "-n", SHIPPING, "-o", "name")

@@ -26,10 +26,11 @@ def test_a_corrected_image_fixes_a_pull_failure(operator: Operator) -> None:
     operator.open("web", "deployments", "image-resizer")
     expect(page.locator("#panel-rollout")).to_contain_text("0.9.8-rc")
     operator.act("set-image")
-    image = page.locator("form.confirm input[name='image.image-resizer']")
+    image = page.locator("form#draft input[name='containers.0.image']")
     operator.fill(image, image.input_value().replace("0.9.8-rc", "0.9.8"))
     operator.picture("repair-image")
-    operator.confirm()
+    operator.next()
+    operator.save()
     operator.runs()
 
 

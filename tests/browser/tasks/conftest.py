@@ -19,9 +19,9 @@ from playwright.sync_api import Page
 
 from tests.browser.chromium import Chromium
 from tests.browser.console import Cluster, Console, Embedded, running, sign_in, started
-from tests.browser.tasks import scene as scenes
-from tests.browser.tasks.scene import Scene
-from tests.depth import choice, fewer
+from tests.browser.tasks import sample_objects
+from tests.browser.tasks.sample_objects import Scene
+from tests.support.depth import choice, fewer
 
 HEIGHTS = {1280: 800, 390: 844}
 PHONE = 390
@@ -83,7 +83,7 @@ def console(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.fixture(scope="package")
 def scene(console: Console) -> Scene:
     embedded = isinstance(console.cluster, Embedded)
-    return scenes.found(console) if embedded else scenes.made(console)
+    return sample_objects.found(console) if embedded else sample_objects.made(console)
 
 
 @pytest.fixture(scope="package")

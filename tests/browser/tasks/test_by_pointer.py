@@ -4,35 +4,14 @@ phone.
 
 import re
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.console import live
 from tests.browser.tasks.conftest import Person
-from tests.browser.tasks.scene import Scene
+from tests.browser.tasks.locators import PODS_IN_TROUBLE, fits, opened, row, trouble_of
+from tests.browser.tasks.sample_objects import Scene
 
 HAN = re.compile(r"[\u4e00-\u9fff]")
-
-
-def row(page: Page, key: str) -> Locator:
-    return page.locator(f'#results tr[data-key="{key}"]')
-
-
-#: Pods of one owner that have the same problem.
-PODS_IN_TROUBLE = re.compile(r"/pods\?.*state=.*owner=")
-
-
-def trouble_of(page: Page, workload: str) -> Locator:
-    """Return the entry of a workload in the overview's list of problems."""
-    link = page.get_by_role("link", name=workload, exact=True)
-    return page.locator(".troubles > li", has=link)
-
-
-def opened(page: Page, key: str) -> None:
-    """Wait for the object's page until it is live."""
-    name = key.rpartition("/")[2]
-    page.wait_for_url(re.compile(rf"/{re.escape(name)}$"))
-    expect(page.locator("#detail-name")).to_contain_text(name)
-    live(page)
 
 
 def to_list(person: Person, segment: str, *, through: str = "") -> None:
@@ -40,7 +19,9 @@ def to_list(person: Person, segment: str, *, through: str = "") -> None:
     list has no entry in the menu.
     """
     page = person.page
-    page.locator(".scope a[href='/clusters/host']").click()
+    # On a phone, the header has only the current place. The dashboard has a table of the clusters.
+    place = "main" if person.look.phone else ".scope"
+    page.locator(f"{place} a[href='/clusters/host']").click()
     page.wait_for_url(re.compile("/clusters/host$"))
     if person.look.phone:
         page.locator(".sheet-opener").click()
@@ -48,14 +29,6 @@ def to_list(person: Person, segment: str, *, through: str = "") -> None:
     if through:
         page.locator(".kind-tabs").locator(f'a[href$="/{segment}"]').click()
     page.wait_for_url(re.compile(f"/{segment}$"))
-
-
-def fits(person: Person) -> None:
-    """Check that the page is not wider than the window and has the language and theme of the look."""
-    assert person.page.evaluate("document.documentElement.scrollWidth") <= person.look.width
-    html = person.page.locator("html")
-    expect(html).to_have_attribute("data-theme", person.look.theme)
-    expect(html).to_have_attribute("lang", {"en": "en", "zh": "zh-Hans"}[person.look.lang])
 
 
 def cause(person: Person) -> Locator:

@@ -9,8 +9,8 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.chromium import Chromium
 from tests.browser.console import PODS, Console, act, sign_in
 from tests.browser.tasks.conftest import HEIGHTS, PHONE, Person
-from tests.browser.tasks.scene import Scene
-from tests.browser.tasks.test_by_pointer import row
+from tests.browser.tasks.locators import row
+from tests.browser.tasks.sample_objects import Scene
 from tests.controlplane.waiting import eventually
 
 

@@ -2,16 +2,14 @@
 
 import http.client
 import os
-import pty
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.contract.cluster import Kubectl, kubectl_program
 from tests.devcluster.streams.conftest import PodClient, body, start
+from tests.support.pseudo_terminal import environment, typing, until
 
 _SECONDS = 60
 
@@ -23,34 +21,6 @@ def kubectl(pods: PodClient, tmp_path_factory: pytest.TempPathFactory) -> Kubect
         pytest.skip("kubectl is not installed")
     home = tmp_path_factory.mktemp("home")
     return Kubectl(program, pods.cluster.kubeconfig, home, "default")
-
-
-def environment(kubectl: Kubectl) -> dict[str, str]:
-    path = os.environ.get("PATH", os.defpath)
-    return {"HOME": str(kubectl.home), "PATH": path, "KUBECONFIG": str(kubectl.kubeconfig)}
-
-
-@contextmanager
-def typing(kubectl: Kubectl, *arguments: str) -> Iterator[tuple[int, "subprocess.Popen[bytes]"]]:
-    """Run kubectl in a pseudo-terminal. Yield the user's end of the terminal and the process."""
-    ours, theirs = pty.openpty()
-    command = [kubectl.program, *arguments]
-    try:
-        with subprocess.Popen(
-            command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment(kubectl)
-        ) as process:
-            os.close(theirs)
-            yield ours, process
-            assert process.wait(_SECONDS) is not None
-    finally:
-        os.close(ours)
-
-
-def until(terminal: int, text: str) -> str:
-    found = b""
-    while text.encode() not in found:
-        found += os.read(terminal, 4096)
-    return found.decode()
 
 
 def test_kubectl_exec_returns_output_and_exit_code(kubectl: Kubectl, web: str, two: str) -> None:

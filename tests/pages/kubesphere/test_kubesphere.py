@@ -86,6 +86,10 @@ IN_A_WORKSPACE = {
     "federatedprojects": f"{TEAM}/projects",
     "base-info": f"{TEAM}/settings",
     "groups": f"{TEAM}/departments",
+    "roles/team-admin": "/access/roles/workspace/team-admin",
+    "roles/team-admin/authorizedUsers": "/access/roles/workspace/team-admin",
+    "members/bob": f"{TEAM}/members",
+    "members/bob/roles": f"{TEAM}/members",
 }
 IN_A_PROJECT = {
     "": SHOP,
@@ -94,10 +98,14 @@ IN_A_PROJECT = {
     **{f"/{kind}/web": f"{SHOP}/{kind}/web" for kind in SAME},
     **dict.fromkeys(
         (
-            "/applications/template", "/applications/composing", "/grayrelease", "/s2ibuilders",
-            "/alerts", "/alert-rules", "/custom-monitoring", "/gateways", "/log-collections",
+            "/grayrelease", "/s2ibuilders", "/alerts", "/alert-rules", "/custom-monitoring",
+            "/gateways", "/log-collections",
         ),
         SHOP,
+    ),
+    **dict.fromkeys(
+        ("/applications/template", "/applications/composing"),
+        f"{HOST}/applications.app.k8s.io?namespace=shop",
     ),
     "/volumes": f"{HOST}/persistentvolumeclaims?namespace=shop",
     "/volumes/data/monitors": f"{SHOP}/persistentvolumeclaims/data",
@@ -157,6 +165,11 @@ async def test_every_kubesphere_url_redirects_to_an_equivalent_page(browser: Bro
         assert resolve(urlsplit(to).path).func.__module__ != views.__name__
 
 
+async def test_members_redirect_to_their_account_if_the_viewer_may_see_it(browser: Browser) -> None:
+    await browser.login("admin")
+    assert await where(browser, f"{TEAM}/members/bob") == "/access/accounts/users/bob"
+
+
 @pytest.mark.parametrize("path", OURS)
 def test_urls_that_exist_in_both_consoles_are_not_redirected(path: str) -> None:
     assert resolve(path).func.__module__ != views.__name__
@@ -170,6 +183,8 @@ def test_kubesphere_path_segments_do_not_collide_with_kinds_or_tabs() -> None:
 @pytest.mark.parametrize(
     ("path", "to"),
     [
+        ("/clusters/default", HOST),
+        ("/clusters/default?x=1", f"{HOST}?x=1"),
         ("/clusters/default/volumes?name=a%26b", f"{HOST}/volumes?name=a%26b"),
         ("/clusters/default/nodes/n%3F1", f"{HOST}/nodes/n%3F1"),
         ("/team/clusters/default/projects/shop/pods", f"{IN_TEAM}/pods"),

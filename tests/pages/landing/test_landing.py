@@ -12,7 +12,7 @@ from console.kube.gvr import (
 )
 from tests.accounts.conftest import HASH, Browser
 from tests.rbac.objects import binding, native_binding, native_role, rule, user, workspace
-from tests.staticruntime import StaticRuntime
+from tests.support.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

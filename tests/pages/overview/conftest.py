@@ -7,7 +7,7 @@ import pytest
 
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.pages.overview.world import Measuring, make_runtime
-from tests.staticruntime import StaticRuntime
+from tests.support.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs, _site
 
 __all__ = ["_site", "client_as", "metrics", "runtime"]

@@ -8,14 +8,14 @@ from console.kube.errors import Forbidden, NotFound, Unavailable
 from console.kube.gvr import POD_METRICS
 from console.kube.metrics_server import UsageProblem
 from console.kube.prometheus import HistoryResult, Prometheus
-from console.kube.usage import UsageHistory
+from console.kube.usage_history import UsageHistory
 from rbac.process_clusters import set_host_cluster
-from tests.pages.overview.test_overview import CLUSTER, SHOP, gauge, page, section
+from tests.pages.overview.pages import CLUSTER, SHOP, gauge, page, section
 from tests.pages.overview.world import Measuring, measured
-from tests.staticruntime import StaticRuntime
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import But
-from tests.views.cast import CAST
 from tests.views.conftest import ClientAs
+from tests.views.viewers import VIEWERS
 
 NOTES: list[tuple[Measuring, str]] = [
     (Measuring(nodes=NotFound(404, ""), pods=NotFound(404, "")), "metrics-server is not installed"),
@@ -71,7 +71,7 @@ async def test_overview_shows_usage_of_the_viewers_projects_only(
     await runtime.usage.take()
     html = await page(client_as, CLUSTER, "alice")
     assert gauge(html, "cpu") == "CPU Used 200m Requested 250m"
-    assert section(html, "projects").endswith("team-a 1 250m used 200m 64Mi used 64Mi 1")
+    assert section(html, "projects").endswith("team-a 2 250m used 200m 64Mi used 64Mi 1")
 
 
 @MEASURED
@@ -79,18 +79,20 @@ async def test_overview_hides_usage_of_projects_without_metrics_permission(
     client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The user may list the pods of two projects but read the usage of one."""
-    monkeypatch.setitem(CAST, "erin", lambda: But(POD_METRICS, "team-a"))
+    monkeypatch.setitem(VIEWERS, "erin", lambda: But(POD_METRICS, "team-a"))
     await runtime.usage.take()
     html = await page(client_as, CLUSTER, "erin")
     assert gauge(html, "cpu").startswith("CPU Used 200m Requested 1.8")
     found = section(html, "projects")
-    assert "shop 1 1.5 1.5Gi 2 team-a 1 250m used 200m" in found
+    assert "shop 2 1.5 1.5Gi 2 team-a 2 250m used 200m" in found
 
 
 class _Past(Prometheus):
     """A Prometheus with a fixed result."""
 
     def __init__(self, past: HistoryResult) -> None:
+        super().__init__(lambda: self.address)
+        self.address = "http://prometheus:9090"
         self.past_ = past
         self.asked: list[tuple[object, int]] = []
 
@@ -109,6 +111,10 @@ async def test_overview_shows_longer_history_with_prometheus(
     set_host_cluster(runtime, prometheus=known)
     assert 'href="?range=1d"' in await page(client_as, CLUSTER)
     assert known.asked == []
+    known.address = ""
+    assert 'href="?range=' not in await page(client_as, f"{CLUSTER}?range=1d")
+    assert known.asked == []
+    known.address = "http://prometheus:9090"
     html = await page(client_as, f"{CLUSTER}?range=1d")
     assert "CPU usage in the last 1d: 1 now, peak 1" in html
     assert "1d ago" in html

@@ -7,43 +7,40 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import (
+    CUSTOM_RESOURCE_DEFINITIONS,
     DEPLOYMENTS,
+    GATEWAYS,
+    GRPC_ROUTES,
+    GVR,
+    HTTP_ROUTES,
     JOBS,
     NODES,
     PERSISTENT_VOLUME_CLAIMS,
     PODS,
     RESOURCE_QUOTAS,
+    VOLUME_SNAPSHOTS,
     Key,
 )
 from console.ui.core.page_data import load_page_data
+from console.ui.core.registry import kinds
 from console.ui.diagnosis.attention import MOST, attention, checked_types, update_problem_indexes
-from tests.informers import bring, set_stale, take_away
-from tests.kinds.reading import english_in
+from rbac.process_clusters import set_host_cluster
+from tests.kinds.custom_types import definition
+from tests.kinds.untranslated_text import english_in
+from tests.pages.overview.pages import CLUSTER, PLATFORM, SHOP, gauge, page, section
 from tests.pages.overview.world import EVIL, Obj, claim, deployment, meta, node
-from tests.staticruntime import StaticRuntime
-from tests.ui.support import But, FakeAccess, alice, charlie, pod
-from tests.views.cast import CAST
+from tests.support.informers import bring, preloaded, set_stale, take_away
+from tests.support.staticruntime import StaticRuntime
+from tests.ui.support import But, FakeAccess, admin, alice, charlie, pod
 from tests.views.conftest import ClientAs
+from tests.views.viewers import VIEWERS
 
-PLATFORM, CLUSTER, SHOP = "/dashboard", "/clusters/host", "/clusters/host/projects/shop"
 TEAM_A = "/clusters/host/projects/team-a"
-
-
-async def page(client_as: ClientAs, path: str, name: str = "admin", code: int = 200) -> str:
-    response = await client_as(name).get(path)
-    assert response.status_code == code
-    return str(response.content.decode())
 
 
 def text(html: str) -> str:
     main = html[html.index("<main") : html.index("</main>")]
     return " ".join(re.sub(r"<[^>]+>", " ", main).split())
-
-
-def section(html: str, name: str) -> str:
-    """Return the text of a section, from its heading to its end."""
-    found = re.search(rf'<section[^>]*aria-labelledby="{name}".*?</section>', html, re.DOTALL)
-    return " ".join(re.sub(r"<[^>]+>", " ", found[0]).split()) if found else ""
 
 
 def lines(html: str) -> list[str]:
@@ -55,18 +52,19 @@ def lines(html: str) -> list[str]:
     return [" ".join(re.sub(r"<[^>]*>|^[^>]*>", " ", one).split()) for one in plain]
 
 
+def states(html: str) -> list[list[tuple[str, str]]]:
+    """Return severity and word of each state, by line of the attention list."""
+    found = html.split('class="troubles"')[1].split("</ul>")[0].split("<li")[1:]
+    pattern = r'class="status" data-severity="(\w+)"><svg.*?</svg>\s*<span class="word">([^<]+)<'
+    return [re.findall(pattern, one, re.DOTALL) for one in found]
+
+
 def numbers(html: str) -> dict[str, str]:
     """Return the texts of the links with counts, by URL."""
     found = re.findall(
         r'class="(?:why|status)".{,400}?<a class="link" href="([^"]+)">([^<]+)<', html, re.DOTALL
     )
     return {url.replace("&amp;", "&"): words for url, words in found}
-
-
-def gauge(html: str, resource: str) -> str:
-    found = re.search(rf'<div class="gauge" data-resource="{resource}".*?</dl>', html, re.DOTALL)
-    assert found is not None
-    return " ".join(re.sub(r"<[^>]+>", " ", found[0]).split())
 
 
 @pytest.mark.parametrize("path", [PLATFORM, CLUSTER, SHOP, TEAM_A])
@@ -98,8 +96,8 @@ async def test_attention_list_is_sorted_by_severity(client_as: ClientAs) -> None
         "Image pull failed api-1 pod · team-a Could not pull the image of container app",
         "Stuck rollout web deployment · shop ProgressDeadlineExceeded",
         "Failed import job · team-a BackoffLimitExceeded",
-        "Waiting data persistent volume claim · shop",
         "Nearly full team resource quota · team-a requests.cpu: 9.5/10",
+        "Waiting data persistent volume claim · shop",
     ]
     for line, begin in zip(found, expected, strict=True):
         assert line.startswith(begin)
@@ -114,12 +112,12 @@ async def test_attention_list_explains_pending_claims(
 
     for url in (CLUSTER, SHOP):
         assert "storage class gone does not exist" in await why(url)
-        # The severity equals the one on the page of the claim.
-        assert '<li data-severity="progress">' not in await page(client_as, url)
+        # The severity equals the one in the list of claims.
+        assert [("progress", "Waiting")] in states(await page(client_as, url))
     # Alice may not read storage classes.
     bring(runtime.informer(PERSISTENT_VOLUME_CLAIMS), claim("own", "team-a"))
     assert (await why(TEAM_A, "alice")).endswith("Pending")
-    assert '<li data-severity="progress">' in await page(client_as, TEAM_A, "alice")
+    assert [("progress", "Waiting")] in states(await page(client_as, TEAM_A, "alice"))
 
 
 def of_deployment(name: str, state: str) -> Obj:
@@ -140,8 +138,8 @@ async def test_workload_and_its_pods_share_one_line(
     found = [line for line in lines(html) if " web " in line]
     assert len(found) == 1
     assert found[0].startswith("Crash loop web deployment 2 pods Container app is in a crash loop")
-    assert found[0].endswith("+ Stuck rollout")
-    url = "/clusters/host/pods?namespace=shop&state=Crash+loop&owner=ReplicaSet%2Fweb-5d4"
+    assert found[0].endswith(" Stuck rollout")
+    url = "/clusters/host/pods?namespace=shop&state=Crash+loop&owner=ReplicaSet.apps%2Fweb-5d4"
     assert numbers(html)[url] == "2 pods"
     # Users without access to the deployment see its pods.
     take_away(runtime.informer(DEPLOYMENTS), deployment("web", "shop"))
@@ -149,11 +147,31 @@ async def test_workload_and_its_pods_share_one_line(
     assert any(line.startswith("Crash loop web-5d4 2 pods") for line in lines(html))
 
 
+async def test_each_state_of_a_line_has_the_severity_of_the_list(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
+    """A pod that cannot be scheduled is a warning, and its deployment without any pod an error."""
+    bad = of_deployment("down-5d4-a", "")
+    bad["metadata"]["ownerReferences"][0]["name"] = "down-5d4"
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    bad["status"] = {"phase": "Pending", "conditions": [condition]}
+    bring(runtime.informer(PODS), bad)
+    down = deployment("down", "shop")
+    down["status"] |= {"readyReplicas": 0, "availableReplicas": 0}
+    bring(runtime.informer(DEPLOYMENTS), down)
+    html = await page(client_as, SHOP)
+    expected = [("warn", "Unschedulable"), ("error", "Not available")]
+    assert expected in states(html)
+    # The line is sorted by its worst state.
+    order = states(html)
+    assert order.index(expected) < order.index([("progress", "Waiting")])
+
+
 async def test_pods_are_grouped_only_by_owners_the_viewer_can_see(
     client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Erin may see deployments of another project."""
-    monkeypatch.setitem(CAST, "erin", lambda: But(DEPLOYMENTS, "team-a"))
+    monkeypatch.setitem(VIEWERS, "erin", lambda: But(DEPLOYMENTS, "team-a"))
     for name in ("web-5d4-a", "web-5d4-b"):
         bring(runtime.informer(PODS), of_deployment(name, "CrashLoopBackOff"))
     for who, told in (("admin", "web deployment · shop"), ("erin", "web-5d4 shop")):
@@ -190,7 +208,13 @@ async def test_owner_reference_cycle_terminates(
 ) -> None:
     failed = {"type": "Failed", "status": "True", "reason": "DeadlineExceeded"}
     for name, other in (("a", "b"), ("b", "a")):
-        owner = {"kind": "Job", "name": other, "uid": f"u-shop-{other}", "controller": True}
+        owner = {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "name": other,
+            "uid": f"u-shop-{other}",
+            "controller": True,
+        }
         job = {"metadata": meta(name, "shop", ownerReferences=[owner]), "spec": {}}
         bring(runtime.informer(JOBS), {**job, "status": {"conditions": [failed]}})
     assert any(line.startswith("Failed") for line in lines(await page(client_as, SHOP)))
@@ -213,6 +237,34 @@ async def _body(response: Any) -> str:
     if response.streaming:
         return b"".join([part async for part in response.streaming_content]).decode()
     return str(response.content.decode())
+
+
+async def test_number_of_failing_objects_is_the_same_on_every_page(client_as: ClientAs) -> None:
+    """In the project picker, the table of projects, and the menu of the project."""
+    for who, expected in (("admin", {"shop": 2, "team-a": 2}), ("alice", {"team-a": 2})):
+        response = await client_as(who).get(CLUSTER)
+        failing = response.context["scope"].problems.failing
+        shown = {name: number for (_level, name), number in failing.items() if name and number}
+        assert shown == expected
+        html = response.content.decode()
+        table = section(html, "projects")
+        for name, number in expected.items():
+            assert f" {name} {number} " in table
+            url = f"/clusters/host/projects/{name}"
+            assert f'href="{url}#attention"' in html
+            rail = (await client_as(who).get(url)).context["nav"].rail
+            counts = [one for entry in rail if entry.problems for one in entry.problems.counts]
+            assert sum(one.latest.failing for one in counts if one.latest) == number
+
+
+def test_menus_count_every_kind_that_is_checked_for_problems() -> None:
+    """A kind with an entry is checked unless it reports no errors."""
+    calm = {"users", "loginrecords", "events", "namespaces", "ingresses"}
+    for kind in kinds:
+        if kind.checked_for_problems:
+            assert "state" in {one.param for one in kind.every_filter}, kind.segment
+        elif kind.nav.entry and kind.status_column is not None:
+            assert kind.gvr.resource in calm
 
 
 async def test_reserved_resources_are_summed_up(client_as: ClientAs) -> None:
@@ -248,7 +300,7 @@ async def test_viewer_of_one_project_sees_sums_of_that_project_only(client_as: C
     html = await page(client_as, CLUSTER, "alice")
     assert gauge(html, "cpu") == "CPU Requested 250m"
     assert gauge(html, "pods") == "Pods Non-terminated 1"
-    assert section(html, "projects").endswith("team-a 1 250m 64Mi 1")
+    assert section(html, "projects").endswith("team-a 2 250m 64Mi 1")
     assert section(html, "nodes") == ""
 
 
@@ -261,7 +313,7 @@ async def test_only_quotas_the_viewer_may_see_are_shown(
     bring(runtime.informer(RESOURCE_QUOTAS), another)
     assert "Memory request" in await page(client_as, TEAM_A, "alice")
     access = FakeAccess("erin", list_in=(), delete_in=(), names={Key("team-a", "team")})
-    monkeypatch.setitem(CAST, "erin", lambda: access)
+    monkeypatch.setitem(VIEWERS, "erin", lambda: access)
     found = section(await page(client_as, TEAM_A, "erin"), "quotas")
     assert "CPU request" in found and "Memory request" not in found
 
@@ -300,7 +352,7 @@ async def test_only_nodes_the_viewer_may_see_are_ranked(
 ) -> None:
     """Including permissions limited to resource names."""
     access = FakeAccess("erin", list_in=(), delete_in=(), names={Key("", "node-1")})
-    monkeypatch.setitem(CAST, "erin", lambda: access)
+    monkeypatch.setitem(VIEWERS, "erin", lambda: access)
     html = await page(client_as, CLUSTER, "erin")
     assert "node-1" in section(html, "nodes")
     assert "node-2" not in html and "node-3" not in html
@@ -388,3 +440,34 @@ async def test_quota_list_shows_the_tightest_quota_per_resource(
     html = await page(client_as, TEAM_A)
     bars = re.findall(r'bar-requested" data-pressure="(\w*)"', html[html.index('id="quotas"') :])
     assert bars[:2] == ["error", "warn"]
+
+
+NOT_ACCEPTED = {"type": "Accepted", "status": "False", "reason": "NoMatchingParent"}
+ROUTE_STATUS = {"parents": [{"parentRef": {"name": "public"}, "conditions": [NOT_ACCEPTED]}]}
+
+
+@pytest.mark.parametrize(
+    ("gvr", "status", "line"),
+    [
+        (HTTP_ROUTES, ROUTE_STATUS, "Not accepted HTTP route extra"),
+        (GRPC_ROUTES, ROUTE_STATUS, "Not accepted gRPC route extra"),
+        (GATEWAYS, {"conditions": [NOT_ACCEPTED]}, "Not accepted gateway extra"),
+        (
+            VOLUME_SNAPSHOTS,
+            {"readyToUse": False, "error": {"message": "timeout"}},
+            "Failed volume snapshot extra",
+        ),
+    ],
+    ids=lambda value: getattr(value, "resource", None),
+)
+@pytest.mark.usefixtures("runtime")
+async def test_failing_objects_of_installed_extensions_need_attention(
+    gvr: GVR, status: Obj, line: str
+) -> None:
+    item = {"metadata": meta("extra", "shop"), "spec": {}, "status": status}
+    types = preloaded(CUSTOM_RESOURCE_DEFINITIONS, [definition(gvr.qualified)])
+    runtime = StaticRuntime({gvr: preloaded(gvr, [item]), CUSTOM_RESOURCE_DEFINITIONS: types})
+    set_host_cluster(runtime)
+    sight = await load_page_data(admin(), checked_types(), namespaces=("shop",))
+    await update_problem_indexes(sight)
+    assert [f"{one.state.word} {one.noun} {one.name}" for one in attention(sight).lines] == [line]

@@ -27,8 +27,8 @@ from console.kube.gvr import (
     STORAGE_CLASSES,
 )
 from console.kube.throttledreader import Chunks
-from tests.informers import preloaded
-from tests.staticruntime import StaticRuntime
+from tests.support.informers import preloaded
+from tests.support.staticruntime import StaticRuntime
 from tests.ui.support import NAMESPACE_NAMES, namespace, pod
 
 Obj = dict[str, Any]

@@ -1,7 +1,6 @@
 """Rendered templates: hooks for scripts, fragments, escaping, and error pages without context."""
 
 import re
-from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import pytest
@@ -9,38 +8,13 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from console.ui.navigation.nav import LevelProblems
+from tests.support.html import Elements
 from tests.unit.templates.conftest import SINCE, a_row, a_table
 
 POLYGLOT = (
     """"'><script>alert(1)</script><img src=x onerror=alert(1) hx-get=/x>"""
     "{{ 70007|add:70007 }}</td>&amp;"
 )
-VOID = {"input", "img", "link", "meta", "br", "hr", "use", "rect"}
-
-
-class Elements(HTMLParser):
-    """Collect start tags with their attributes and nesting depth."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.found: list[tuple[int, str, dict[str, str | None]]] = []
-        self._depth = 0
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((self._depth, tag, dict(attrs)))
-        if tag not in VOID:
-            self._depth += 1
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((self._depth, tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in VOID:
-            self._depth -= 1
-
-    def roots(self) -> list[tuple[str, str | None]]:
-        return [(tag, attributes.get("id")) for depth, tag, attributes in self.found if depth == 0]
 
 
 def draw(name: str, **context: object) -> str:
@@ -83,7 +57,7 @@ def test_table_and_rows_have_the_hooks_for_scripts() -> None:
     hooks = {name: value for name, value in table.items() if name.startswith("data-")}
     assert hooks == {
         "data-resource": "pods", "data-total": "1", "data-rv": "88213", "data-etag": "e1",
-        "data-url": "/l?q=a", "data-chosen": None,
+        "data-url": "/l?q=a", "data-chosen": None, "data-short": None,
     }  # fmt: skip
     row = next(
         attributes for _, tag, attributes in found if tag == "tr" and "data-key" in attributes
@@ -108,8 +82,9 @@ def test_empty_list_keeps_its_table_for_later_rows() -> None:
     [
         ("ui/_results.html", {"table": a_table(POLYGLOT)}),
         ("ui/_row.html", {"row": a_row(POLYGLOT)}),
-        ("ui/_scope.html", {"segment": "pods", "scope": SimpleNamespace(
-            cluster="host", namespaces=(POLYGLOT,), namespace=POLYGLOT, problems=LevelProblems())}),
+        ("ui/_scope.html", {"scope": SimpleNamespace(
+            cluster="host", segment="pods", namespaces=(POLYGLOT,), namespace=POLYGLOT,
+            problems=LevelProblems())}),
         ("ui/_freshness.html", {"live": SimpleNamespace(state="stale", since=None, problem=POLYGLOT)}),
         ("ui/_banner.html", {"live": SimpleNamespace(state="stale", since=None, problem=POLYGLOT)}),
         ("errors/page.html", {"title": POLYGLOT, "text": POLYGLOT, "request_id": POLYGLOT}),

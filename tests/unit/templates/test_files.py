@@ -120,9 +120,11 @@ def test_no_fixed_width_exceeds_a_phone_screen() -> None:
     assert not wide, "\n".join(wide)
 
 
-#: Elements that the script focuses, so users don't have to find them.
+#: Elements that the script focuses, so users don't have to find them, and inputs whose frame has
+#: the ring.
 _WITHOUT_RING = {
     ".main:focus-visible, .dialog:focus-visible", ".docked > .main",
+    ".pick > :focus-visible", ".joined > :is(.input, select):focus-visible",
 }  # fmt: skip
 
 
@@ -130,3 +132,10 @@ def test_every_focusable_element_has_a_visible_focus_ring() -> None:
     """Including rules for pointers, which would apply to the keyboard as well."""
     bare = r"outline(-style|-width)?:\s*(0|none|transparent)\b"
     assert selectors_with(bare) == _WITHOUT_RING
+
+
+def test_added_elements_do_not_restyle_unrelated_siblings() -> None:
+    """`* + x` restyles all children of every element that gets a new child, such as all rows of a
+    list.
+    """
+    assert not re.findall(r"[^,{};]*(?:^|[\s>+~,(])\*\s*[+~]\s*[^{}]*{", stylesheets())

@@ -5,66 +5,24 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from tests.controlplane.plugin import report_skipped
+from tests.support.packages import PACKAGES
+from tests.support.translations import HAN, MESSAGES, SAME, Message, _messages
 from tests.unit.templates.files import ALL, LOCALE, ROOT, source
 
-HAN = r"[\u4e00-\u9fff]"
 PLACEHOLDER = re.compile(r"%\(\w+\)s|{\w+}")
 
 
-class Message(NamedTuple):
-    """A catalog entry. `source` is the original text; for counts its plural, because Chinese has
-    one form.
-    """
-
-    context: str
-    id: str
-    source: str
-    text: str
-    fuzzy: bool
-    counted: bool
-
-
-def _unquoted(lines: str) -> str:
-    joined = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', lines))
-    return joined.replace(r"\n", "\n").replace(r"\"", '"').replace("\\\\", "\\")
-
-
-def _messages(catalogue: Path = LOCALE / "django.po") -> Iterator[Message]:
-    field = r'{} ((?:"(?:[^"\\]|\\.)*"\n?)+)'
-    for block in catalogue.read_text().split("\n\n"):
-        if block.startswith("#~"):
-            continue
-        parts = [
-            re.search(field.format(name), block)
-            for name in ("msgctxt", "msgid", "msgid_plural", r"msgstr(?:\[0\])?")
-        ]
-        context, msgid, plural, msgstr = (
-            _unquoted(part.group(1)) if part else "" for part in parts
-        )
-        if msgid:
-            fuzzy = re.search(r"^#,.*\bfuzzy\b", block, re.MULTILINE) is not None
-            yield Message(context, msgid, plural or msgid, msgstr, fuzzy, bool(plural))
-
-
-MESSAGES = list(_messages())
-PACKAGES = ("console", "access", "accounts", "rbac", "workspaces")
-
-#: Template texts identical in every language: names, keys and literal input.
-SAME = {
-    *("CSV", "Ctrl", "Ctrl K", "Esc", "Quarterdeck", "Tab", "UTC", "metrics-server", "pods/log"),
-    *("label:app, label:tier", "po checkout", "team in (a, b)"),
-}
 #: Template parts that are not text, the longest first.
 _MARKUP = (
     r"{% comment %}.*?{% endcomment %}|{% blocktranslate.*?{% endblocktranslate %}",
     r"{%.*?%}|{{.*?}}",
+    # Commands are literal input.
+    r'<pre class="code".*?</pre>',
     r"<script\b.*?</script>|&\w+;",
 )
 #: Attributes that are displayed or read by screen readers.

@@ -109,7 +109,7 @@ def test_scripts_are_loaded_in_dependency_order() -> None:
     assert [path.rpartition("/")[2] for path in order] == [
         "dockearly.js", "htmx.min.js", "hx-ws.min.js", "idiomorph.min.js",
         "page.js", "ages.js", "columns.js", "rows.js", "live.js", "bulk.js",
-        "keys.js",
+        "peek.js", "keys.js",
         "palette.js", "dock.js", "rail.js", "editor.js",
     ]  # fmt: skip
     assert all((STATIC / path).is_file() for path in order)

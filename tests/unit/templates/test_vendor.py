@@ -12,8 +12,8 @@ import pytest
 
 from console.templatetags.symbols import ICONS
 from console.ui.core.menu import menu
-from tests import npm
 from tests.controlplane.plugin import report_skipped
+from tests.support import npm
 from tests.unit.templates.files import ALL, ROOT, STATIC, source
 
 VENDOR = STATIC / "vendor"

@@ -10,17 +10,18 @@ from django.utils.translation import gettext_lazy as _
 
 from console.kube.gvr import PODS
 from console.ui.core.container_actions import OpenTerminal, ShowLog
-from console.ui.core.links import log_url, terminal_url
+from console.ui.core.links import files_url, log_url, terminal_url
 from console.ui.core.podspecs import ContainerView, containers_of, ports_of, probes_of, resources_of
 from console.ui.core.requests import tab_name
 from console.ui.core.subject import Subject
+from console.ui.details.descriptions.containers import container as describe
 from console.ui.details.panels import NOTHING, Panel
 
 
 @dataclass(frozen=True, slots=True)
 class ContainerLink:
-    """A link to a container's log or terminal. `dock` is the kind of dock tab and `name` the tab's
-    title.
+    """A link to a container's log, terminal or files. `dock` is the kind of dock tab, "" for none, and
+    `name` the tab's title.
     """
 
     label: str | Promise
@@ -41,6 +42,7 @@ class ContainersPanel(Panel):
                 "ports": ports_of(container.spec),
                 "resources": resources_of(container.spec),
                 "probes": probes_of(container.spec),
+                "sections": [one for one in describe(container.spec, container.status) if one],
                 "ways": list(_ways(subject, container)),
             }
             for container in containers_of(subject.manifest)
@@ -65,3 +67,7 @@ def _ways(subject: Subject, container: ContainerView) -> Iterator[ContainerLink]
             yield ContainerLink(
                 action.label, url, action.dock, tab_name(subject.key.name, container.name)
             )
+            if action is OpenTerminal:
+                # Files need the same permissions.
+                name = tab_name(subject.key.name, container.name)
+                yield ContainerLink(_("Files"), files_url(*place, container.name), "", name)

@@ -1,6 +1,6 @@
-"""Panels with the data of a ConfigMap and with the YAML of any object."""
+"""Panels with the data of a ConfigMap, the keys of a Secret, and the YAML of any object."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -10,6 +10,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from console.kube.uncached import SecretMeta
 from console.ui.core.links import detail_url
 from console.ui.core.manifests import mapping
 from console.ui.core.subject import Subject
@@ -26,13 +27,14 @@ OPEN = 12
 @dataclass(frozen=True, slots=True)
 class DataValue:
     """A value of the ConfigMap. `text` is the displayed part and `lines` its number of lines.
-    `bytes` is the size of a binary value, which is not displayed.
+    `bytes` is the size of a binary or `masked` value, which is not displayed.
     """
 
     key: str
     text: str
     lines: int
     bytes: int | None = None
+    masked: bool = False
     cut: bool = False
 
     @property
@@ -51,10 +53,26 @@ class DataPanel(Panel):
 
     def html(self, subject: Subject) -> SafeString:
         found = sorted(_values(subject), key=lambda value: value.key)
-        if not found:
-            return NOTHING
-        context = {"values": found[:MOST], "more": len(found) - MOST if len(found) > MOST else 0}
-        return render_to_string("ui/panels/data.html", context)
+        return _html(found[:MOST], len(found))
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeySizesPanel(DataPanel):
+    """The keys of a Secret with the sizes of their values."""
+
+    def html(self, subject: Subject) -> SafeString:
+        secret: SecretMeta = subject.entry.projection
+        found = [
+            DataValue(escape_invisible(key), "", 0, size, masked=True) for key, size in secret.sizes
+        ]
+        return _html(found, secret.keys)
+
+
+def _html(shown: Sequence[DataValue], total: int) -> SafeString:
+    if not shown:
+        return NOTHING
+    context = {"values": shown, "more": total - len(shown)}
+    return render_to_string("ui/panels/data.html", context)
 
 
 def _values(subject: Subject) -> Iterator[DataValue]:

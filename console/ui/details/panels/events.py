@@ -76,7 +76,7 @@ def _about(subject: Subject, store: Store[Any]) -> list[Entry[Event]]:
     """
     index = indexes_of(store).by(_keys)
     uid = subject.entry.projection.uid
-    named = (_kind_of(subject), subject.key.namespace, subject.key.name)
+    named = (subject.kind.group_kind, subject.key.namespace, subject.key.name)
     found = {entry.key: entry for entry in index.get(uid) if uid}
     found |= {entry.key: entry for entry in index.get(named)}
     return sorted(VisibleType(subject, EVENTS).only_visible(found.values()), key=_newest)
@@ -90,10 +90,6 @@ def _keys(entry: Entry[Event]) -> Iterable[str | tuple[str, str, str]]:
         yield event.about_uid
     else:
         yield (kind, event.about_namespace, name)
-
-
-def _kind_of(subject: Subject) -> str:
-    return text(subject.manifest.get("kind")) or subject.kind.api_kind
 
 
 def _newest(entry: Entry[Event]) -> tuple[float, str]:
@@ -114,7 +110,7 @@ def _line(subject: Subject, entry: Entry[Event]) -> _EventLine:
 
 
 def _all_url(subject: Subject) -> str:
-    about = f"{_kind_of(subject)}/{subject.key.name}"
+    about = f"{subject.kind.group_kind}/{subject.key.name}"
     place = [("namespace", subject.key.namespace)] if subject.key.namespace else []
     query = urlencode([*place, ("object", about)])
     return f"{list_url(subject.cluster, EVENTS.resource)}?{query}"

@@ -10,6 +10,7 @@ from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from console.kube.group_kind import group_kind, group_of, without_group
 from console.kube.gvr import GVR, Key
 from console.kube.projections.common import valid_time
 from console.ui.core.kind import ResourceKind
@@ -104,18 +105,19 @@ def _owners(subject: Subject) -> Iterator[_Owner]:
     for reference in references[:MOST]:
         kind, name = text(reference.get("kind")), text(reference.get("name"))
         if kind and name:
-            yield _owner(f"{kind}/{name}", namespace, links)
+            group = group_of(text(reference.get("apiVersion")))
+            yield _owner(f"{group_kind(kind, group)}/{name}", namespace, links)
     if len(references) == 1:
         owner = getattr(subject.entry.projection, "owner", "")
         yield from _above(subject, owner, namespace, links)
 
 
 def _between() -> Mapping[str, GVR]:
-    """Return intermediate owner types, by Kubernetes kind. They own objects and are owned by other
+    """Return intermediate owner types, by group and kind. They own objects and are owned by other
     objects themselves.
     """
     owned = {gvr for kind in kinds for gvr in kind.owns}
-    return {kind.api_kind: kind.gvr for kind in kinds if kind.owns and kind.gvr in owned}
+    return {kind.group_kind: kind.gvr for kind in kinds if kind.owns and kind.gvr in owned}
 
 
 def _above(subject: Subject, owner: str, namespace: str, links: LinkResolver) -> Iterator[_Owner]:
@@ -131,6 +133,6 @@ def _above(subject: Subject, owner: str, namespace: str, links: LinkResolver) ->
 
 
 def _owner(owner: str, namespace: str, links: LinkResolver) -> _Owner:
-    kind, _slash, name = owner.partition("/")
+    kind, _slash, name = without_group(owner).partition("/")
     found = links.resolve(target_of(owner, namespace))
     return _Owner(escape_invisible(kind), escape_invisible(name), *found)

@@ -36,9 +36,16 @@ _GROUPS = ("initContainers", "containers", "ephemeralContainers")
 
 @dataclass(frozen=True, slots=True)
 class Port:
+    """A port. `target` is the number or name of the container port, `node_port` the port on each
+    node, and `app_protocol` the application protocol of a service's port. They are "" if not set.
+    """
+
     number: int
     name: str
     protocol: str
+    target: str = ""
+    node_port: str = ""
+    app_protocol: str = ""
 
 
 def ports_of(gvr: GVR, manifest: Mapping[str, Any]) -> tuple[Port, ...]:
@@ -50,7 +57,14 @@ def ports_of(gvr: GVR, manifest: Mapping[str, Any]) -> tuple[Port, ...]:
         value = number(declared.get(field))
         if value is not None and 0 < value <= HIGHEST:
             protocol = text(declared.get("protocol")) or TCP
-            port = Port(value, text(declared.get("name")), protocol)
+            port = Port(
+                value,
+                text(declared.get("name")),
+                protocol,
+                text(declared.get("targetPort")),
+                text(declared.get("nodePort") or ""),
+                text(declared.get("appProtocol")),
+            )
             found.setdefault((value, protocol), port)
     return tuple(found.values())[:MOST]
 
@@ -93,9 +107,7 @@ class PortLine:
     `why`. `open_url` opens the port in the browser. It is "" if that is not possible.
     """
 
-    number: int
-    name: str
-    protocol: str
+    port: Port
     command: str = ""
     why: str | Promise = ""
     open_url: str = ""
@@ -123,9 +135,12 @@ class PortsPanel(Panel):
         url = _open_url(subject)
         context = {
             "lines": list(_lines(subject, manifest, ports, url, may=may)),
+            "with_node_ports": any(port.node_port for port in ports),
+            "with_app_protocols": any(port.app_protocol for port in ports),
             "may_forward": may,
             "uid": subject.entry.projection.uid,
             "open_url": url,
+            "of_service": gvr == SERVICES,
             "any_port": gvr == PODS,
             "waits": gvr == PODS and phase != "Running",
         }
@@ -164,4 +179,4 @@ def _lines(
             command = forward_command(subject.kind, subject.key, port.number)
         query = {"port": port.number, "scheme": scheme_of(port.number, port.name)}
         opens = f"{open_url}?{urlencode(query)}" if open_url and port.protocol == TCP else ""
-        yield PortLine(port.number, port.name, port.protocol, command, why, opens)
+        yield PortLine(port, command, why, opens)

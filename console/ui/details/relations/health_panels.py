@@ -72,7 +72,7 @@ class _Slice(Object, gc=False):
 
 @dataclass(frozen=True, kw_only=True)
 class EndpointsPanel(Panel):
-    """Endpoints of a service."""
+    """Endpoints of a service. Hidden for ExternalName services, which have none."""
 
     id: str = "endpoints"
     title: str | Promise = gettext_lazy("Endpoints")
@@ -80,7 +80,7 @@ class EndpointsPanel(Panel):
 
     def html(self, subject: Subject) -> SafeString:
         found = _slices(subject)
-        if found is None:
+        if found is None or subject.entry.projection.type == "ExternalName":
             return SafeString("")
         pods = VisibleType(subject, PODS)
         shown = [one for entry in found[:SLICES] for one in _endpoints(entry, pods)]
@@ -103,7 +103,8 @@ class EndpointsCause(CausePanel):
 
     def problem(self, subject: Subject) -> Trouble | None:
         found = _slices(subject)
-        if found is None or not subject.entry.projection.selector:
+        service = subject.entry.projection
+        if found is None or not service.selector or service.type == "ExternalName":
             return None
         ready, total = _numbers(found)
         if ready:
@@ -183,33 +184,33 @@ class StorageClassCause(CausePanel):
         classes = VisibleType(subject, STORAGE_CLASSES)
         claim = subject.entry.projection
         found = why_pending(claim, classes.readable, classes.informer)
-        return (found[0], Diagnosis(found[1], claim.status.reason)) if found is not None else None
+        return (claim.status.severity, Diagnosis(found, claim.status.reason)) if found else None
 
 
 def why_pending(
     claim: PersistentVolumeClaim, readable: Readable, classes: Informer[Any] | None
-) -> tuple[Severity, str] | None:
-    """Return the reason why a claim has no volume, with its severity.
+) -> str:
+    """Return the reason why a claim has no volume.
 
-    Return None if the claim has a volume, or if its class is not visible. `classes` is None if
-    the classes are not loaded.
+    Return "" if the claim has a volume, or if its class is not visible. `classes` is None if the
+    classes are not loaded.
     """
     key = Key("", claim.storage_class)
     if claim.volume or not key.name or classes is None or not readable.includes(key):
-        return None
+        return ""
     found, words = classes.store.get(key), {"name": escape_invisible(key.name)}
     if found is None:
         # Not always an error: manually created volumes may use a class name without a StorageClass
         # object.
         text = _("No volume can be provisioned because storage class %(name)s does not exist.")
-        return Severity.ERROR, text % words
+        return text % words
     if claim.status.word != "Waiting":
-        return None
+        return ""
     if found.projection.provisioner == NO_PROVISIONER:
         text = _(
             "Storage class %(name)s has no provisioner. An administrator must create the volume."
         )
-        return Severity.PROGRESS, text % words
+        return text % words
     if found.projection.binding_mode == "WaitForFirstConsumer":
-        return Severity.PROGRESS, _("The volume is created when the first pod uses this claim.")
-    return None
+        return _("The volume is created when the first pod uses this claim.")
+    return ""

@@ -18,7 +18,7 @@ from console.kube.projections.reserved import NO_RESOURCES
 from console.kube.quantity import parse_quantity
 from console.kube.reservations import ReservationTotal, reservations_of
 from console.kube.store import Entry
-from console.kube.usage import UsageHistory
+from console.kube.usage_history import UsageHistory
 from console.ui.core.amounts import bytes_text, cores_text, number_text
 from console.ui.core.subject import Subject
 from console.ui.details.panels import Panel

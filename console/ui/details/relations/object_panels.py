@@ -2,7 +2,7 @@
 references, and users.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,6 @@ from console.ui.details.relations.visible_type import (
     ObjectLine,
     VisibleType,
     how_text,
-    title_of,
 )
 
 #: Maximum generations shown below the object.
@@ -93,7 +92,7 @@ def branches_of(
             )
             for entry in entries[:FIRST]
         )
-        found.append(Branch(title_of(owned), len(entries), nodes, _owned_url(seeing, kind, owner)))
+        found.append(Branch(seeing.title, len(entries), nodes, _owned_url(seeing, kind, owner)))
     return tuple(found)
 
 
@@ -101,7 +100,7 @@ def _owned_url(seeing: VisibleType, kind: ResourceKind, owner: Entry[Any]) -> st
     if seeing.kind is None or not any(item.param == "owner" for item in seeing.kind.every_filter):
         return ""
     key = owner.key
-    return seeing.all_url(("namespace", key.namespace), ("owner", f"{kind.api_kind}/{key.name}"))
+    return seeing.all_url(("namespace", key.namespace), ("owner", f"{kind.group_kind}/{key.name}"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +156,7 @@ def _group(seeing: VisibleType, named: dict[Key, list[Reference]]) -> ObjectGrou
         note = ", ".join(dict.fromkeys(how_text(ref.how, ref.where) for ref in mentions))
         required = not all(ref.optional for ref in mentions)
         lines.append(seeing.named(key, note, required=required))
-    return ObjectGroup(title_of(seeing.gvr), len(named), tuple(lines))
+    return ObjectGroup(seeing.title, len(named), tuple(lines))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,11 +169,15 @@ class UsedByPanel(Panel):
 
     def html(self, subject: Subject) -> SafeString:
         by_name = referring_types(subject.kind)
-        groups = list(_groups(subject, by_name))
+        groups = [*_groups(subject, by_name), *self.more_groups(subject)]
         if not groups and not by_name:
             return SafeString("")
         context = {"groups": groups, "known": _known(subject, by_name)}
         return render_to_string("ui/relations/groups.html", context)
+
+    def more_groups(self, subject: Subject) -> Iterable[ObjectGroup]:
+        """Return groups of objects that use the subject without referring to it."""
+        return ()
 
 
 def _known(subject: Subject, by_name: Collection[GVR]) -> bool:
@@ -221,7 +224,7 @@ def _pod_labels(subject: Subject) -> Mapping[str, str] | None:
 def _url(seeing: VisibleType, subject: Subject, found: list[Entry[Any]]) -> str:
     """Return the list of exactly the users in `found`, or "" if no filter selects exactly these."""
     named, key = subject.kind, subject.key
-    use = f"{named.api_kind}/{key.name}"
+    use = f"{named.group_kind}/{key.name}"
     for one in seeing.kind.every_filter if seeing.kind is not None else ():
         if one.names == named.gvr:
             return seeing.all_url(("namespace", key.namespace), (one.param, key.name))

@@ -64,12 +64,18 @@ def owner_types(gvr: GVR) -> Collection[GVR]:
 
 def owned_by(owner: Entry[Any], seeing: VisibleType) -> list[Entry[Any]]:
     """Return the visible owned objects of a type, current ones first."""
+    return sorted(owned_unordered(owner, seeing), key=lambda entry: _order(seeing, entry))
+
+
+def owned_unordered(owner: Entry[Any], seeing: VisibleType) -> list[Entry[Any]]:
+    """Return the visible owned objects of a type in any order."""
     if seeing.informer is None:
         return []
     uid, namespace = owner.projection.uid, owner.key.namespace
     found = indexes_of(seeing.informer.store).by_owner.get(uid) if uid else ()
-    mine = (entry for entry in found if not namespace or entry.key.namespace == namespace)
-    return sorted(seeing.only_visible(mine), key=lambda entry: _order(seeing, entry))
+    return seeing.only_visible(
+        entry for entry in found if not namespace or entry.key.namespace == namespace
+    )
 
 
 def _order(seeing: VisibleType, entry: Entry[Any]) -> tuple[Any, ...]:
@@ -82,7 +88,7 @@ def owners_of(subject: Subject) -> Iterator[Target]:
     item = subject.entry.projection
     for _generation in range(HIGHEST):
         word, _slash, name = getattr(item, "owner", "").partition("/")
-        owner = target_named(word, item.namespace, name)
+        owner = target_named(word, item.namespace, name, subject.access.cluster.kinds)
         if owner is None or not name:
             return
         yield owner

@@ -12,7 +12,7 @@ viewer.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -66,7 +66,7 @@ def other_targets(kind: ResourceKind | None, item: Any) -> tuple[Target, ...]:
 
 
 def targets_of(uses: Iterable[str], namespace: str) -> Iterator[Target]:
-    """Yield the targets of `Kind/name` texts. A slash within a name yields a target that can't
+    """Yield the targets of `Kind.group/name` texts. A slash within a name yields a target that can't
     exist.
     """
     for text in uses:
@@ -77,7 +77,7 @@ def targets_of(uses: Iterable[str], namespace: str) -> Iterator[Target]:
 
 
 def cross_namespace_targets(uses: Iterable[str], namespace: str) -> Iterator[Target]:
-    """Like `targets_of`, for `Kind/namespace/name` texts that may refer to other namespaces."""
+    """Like `targets_of`, for `Kind.group/namespace/name` texts that may refer to other namespaces."""
     for text in uses:
         word, _slash, name = text.partition("/")
         place, _slash, own = name.rpartition("/")
@@ -86,9 +86,15 @@ def cross_namespace_targets(uses: Iterable[str], namespace: str) -> Iterator[Tar
             yield target
 
 
-def target_named(word: str, namespace: str, name: str) -> Target | None:
-    """Return the target, or None for an unknown Kubernetes kind."""
-    kind = kinds.by_api_kind(word)
+class KindLookup(Protocol):
+    """The built-in kinds, or all kinds of a cluster."""
+
+    def by_group_kind(self, word: str) -> ResourceKind | None: ...
+
+
+def target_named(word: str, namespace: str, name: str, among: KindLookup = kinds) -> Target | None:
+    """Return the target, or None for an unknown `Kind.group`."""
+    kind = among.by_group_kind(word)
     if kind is None:
         return None
     return kind.gvr, Key("" if kind.scope is Scope.CLUSTER else namespace, name)

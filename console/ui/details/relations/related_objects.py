@@ -27,7 +27,7 @@ from console.ui.details.relations.owners import (
     selecting_types,
 )
 from console.ui.details.relations.references import references, referring_types
-from console.ui.details.relations.visible_type import ObjectLine, VisibleType, how_text, singular_of
+from console.ui.details.relations.visible_type import ObjectLine, VisibleType, how_text
 
 #: Maximum objects shown of each sort: about 30 including the object itself and its owners.
 MOST_USERS, MOST_OWNED, MOST_OF_THOSE, MOST_USED = 7, 6, 5, 7
@@ -68,7 +68,9 @@ class RelatedObjects:
         self._used()
 
     def _add(self, column: int, gvr: GVR, line: ObjectLine, of: int, says: str) -> int:
-        self.found.append(RelatedObject(column, singular_of(gvr), line, of, says))
+        self.found.append(
+            RelatedObject(column, VisibleType(self._subject, gvr).singular, line, of, says)
+        )
         return len(self.found) - 1
 
     def _line(self, gvr: GVR, entry: Entry[Any]) -> ObjectLine:

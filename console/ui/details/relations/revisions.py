@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR
 from console.kube.indexes import indexes_of
-from console.kube.store import Entry
+from console.kube.store import Entry, Store
 from console.ui.core.kind import ResourceKind
 from console.ui.core.manifests import mapping, mappings_at
 from console.ui.core.subject import Subject
@@ -137,7 +137,7 @@ def _rollback_url(subject: Subject) -> str:
     """Return the URL of the rollback action, or "" if the viewer can't run it."""
     kind, key = subject.kind, subject.key
     action = kind.actions_by_name.get("rollback")
-    if action is None or not action.applicable(subject.entry):
+    if action is None or not action.is_offered(subject.access, subject.entry):
         return ""
     may = action.is_allowed(subject.access, kind.gvr, key)
     return action.url(subject.cluster, kind.segment, key) if may else ""
@@ -145,16 +145,22 @@ def _rollback_url(subject: Subject) -> str:
 
 def revisions_of(subject: Subject, seeing: VisibleType) -> list[Revision]:
     """Return the visible revisions, newest first."""
-    if seeing.informer is None or not subject.entry.projection.uid:
+    if seeing.informer is None:
         return []
-    owned = indexes_of(seeing.informer.store).by_owner.get(subject.entry.projection.uid)
-    found = [
-        entry
-        for entry in seeing.only_visible(owned)
-        if entry.key.namespace == subject.key.namespace and entry.projection.revision is not None
-    ]
+    found = [*seeing.only_visible(stored_revisions(seeing.informer.store, subject.entry))]
     found.sort(key=lambda entry: (-entry.projection.revision, entry.key))
     return [_revision(seeing, entry, current=not at) for at, entry in enumerate(found[:MOST])]
+
+
+def stored_revisions(store: Store[Any], workload: Entry[Any]) -> list[Entry[Any]]:
+    """Return the objects in `store` that contain the revisions of a workload."""
+    uid, namespace = workload.projection.uid, workload.key.namespace
+    owned = indexes_of(store).by_owner.get(uid) if uid else ()
+    return [
+        entry
+        for entry in owned
+        if entry.key.namespace == namespace and entry.projection.revision is not None
+    ]
 
 
 def _revision(seeing: VisibleType, entry: Entry[Any], *, current: bool) -> Revision:

@@ -1,6 +1,6 @@
 """Panels with the progress of a rollout, and the reasons why pods are not ready."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -19,9 +19,10 @@ from console.ui.core.subject import Subject
 from console.ui.core.words import translate_message
 from console.ui.details.panels import NOTHING, Panel
 from console.ui.details.panels.summary import CausePanel, Trouble
-from console.ui.details.relations.owners import owned_by, owned_types
+from console.ui.details.relations.owners import owned_by, owned_types, owned_unordered
 from console.ui.details.relations.visible_type import ObjectLine, VisibleType
 from console.ui.diagnosis.diagnosis import Diagnosis, diagnose
+from console.ui.lists.columns import PodsCause
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class RolloutPanel(Panel):
 
 
 class RolloutCause(CausePanel):
-    """Cause panel of a workload: reports why its pods are not ready."""
+    """Cause panel of a workload: reports why its pods are not ready or have failed."""
 
     def needs(self, kind: ResourceKind) -> Collection[GVR]:
         return owned_types(kind)
@@ -114,7 +115,37 @@ class RolloutCause(CausePanel):
         return own if own in _BAD else Severity(first.line.severity), cause
 
 
+def pods_cause(subject: Subject) -> PodsCause | None:
+    """Return the most frequent problem of a workload's pods, or None. Only pods that the viewer can
+    list count.
+
+    Unlike `RolloutCause`, this reads no manifests, so that it is fast enough for the rows of a list.
+    """
+    if _is_done(subject.entry.projection):
+        return None
+    seeing = VisibleType(subject, PODS)
+    found: dict[str, list[Entry[Any]]] = {}
+    owner = _owner_of_pods(subject)
+    for entry in owned_unordered(owner, seeing) if owner is not None else ():
+        status = entry.projection.status
+        if status.severity in _BAD:
+            found.setdefault(status.word, []).append(entry)
+    if not found:
+        return None
+    # Don't depend on the order of the pods, which changes with each update.
+    word = min(found, key=lambda one: (-len(found[one]), one))
+    first = min(found[word], key=lambda entry: entry.key)
+    return PodsCause(len(found[word]), first.projection.status)
+
+
+#: States of workloads without a number of desired pods that have ended or are suspended.
+_ENDED = frozenset({Severity.DONE, Severity.PAUSED})
+
+
 def _is_done(item: Any) -> bool:
+    """Return True if all desired pods are ready, or the workload has succeeded or is suspended."""
+    if not hasattr(item, "updated"):
+        return item.status.severity in _ENDED
     return bool(item.updated >= item.desired and item.ready >= item.desired)
 
 
@@ -144,18 +175,20 @@ def _waiting(subject: Subject) -> list[tuple[Entry[Any], Mapping[str, Any]]]:
     return [(entry, entry.original()) for entry in islice(waiting, MOST)]
 
 
-def _pods(subject: Subject, seeing: VisibleType) -> Iterator[Entry[Any]]:
-    """Yield the pods of the newest revision if revisions own pods, otherwise all pods of the
-    workload.
+def _pods(subject: Subject, seeing: VisibleType) -> list[Entry[Any]]:
+    owner = _owner_of_pods(subject)
+    return owned_by(owner, seeing) if owner is not None else []
+
+
+def _owner_of_pods(subject: Subject) -> Entry[Any] | None:
+    """Return the newest revision if revisions own pods, otherwise the workload itself. Return None if
+    the viewer can't see the revision.
     """
     kept_in = subject.kind.revisions
     if kept_in is None or kept_in not in subject.kind.owns:
-        yield from owned_by(subject.entry, seeing)
-        return
-    sets = owned_by(subject.entry, VisibleType(subject, kept_in))
-    newest = max(sets, key=lambda entry: entry.projection.revision or 0, default=None)
-    if newest is not None:
-        yield from owned_by(newest, seeing)
+        return subject.entry
+    sets = owned_unordered(subject.entry, VisibleType(subject, kept_in))
+    return max(sets, key=lambda entry: (entry.projection.revision or 0, entry.key), default=None)
 
 
 def _is_waiting(seeing: VisibleType, entry: Entry[Any]) -> bool:

@@ -22,7 +22,6 @@ from console.kube.store import Entry
 from console.ui.core.kind import ResourceKind
 from console.ui.core.links import list_url
 from console.ui.core.permissions import NOTHING, Readable, visible
-from console.ui.core.registry import kinds
 from console.ui.core.subject import Subject
 from console.ui.core.text import escape_invisible
 from console.ui.core.words import reason_text, translate
@@ -55,18 +54,6 @@ HOW: dict[str, str | Promise] = {
 def how_text(how: str, where: str = "") -> str:
     """Return a description such as `volume config`, or "" if the reference needs none."""
     return f"{HOW.get(how, '')} {escape_invisible(where)}".strip()
-
-
-def title_of(gvr: GVR) -> str | Promise:
-    """Return the title of a kind, or the Kubernetes resource name for types without pages."""
-    kind = kinds.by_type(gvr)
-    return kind.title if kind is not None else gvr.resource
-
-
-def singular_of(gvr: GVR) -> str | Promise:
-    """Return the singular of a kind, or the Kubernetes resource name for types without pages."""
-    kind = kinds.by_type(gvr)
-    return kind.singular if kind is not None else gvr.resource
 
 
 #: Maximum objects of a kind in a panel. A link leads to all.
@@ -117,6 +104,16 @@ class VisibleType:
     @cached_property
     def kind(self) -> ResourceKind | None:
         return self.subject.access.cluster.kinds.of(self.gvr)
+
+    @property
+    def title(self) -> str | Promise:
+        """The title of the kind, or the Kubernetes resource name for types without pages."""
+        return self.kind.title if self.kind is not None else self.gvr.resource
+
+    @property
+    def singular(self) -> str | Promise:
+        """The singular of the kind, or the Kubernetes resource name for types without pages."""
+        return self.kind.singular if self.kind is not None else self.gvr.resource
 
     @cached_property
     def readable(self) -> Readable:
@@ -186,13 +183,16 @@ class VisibleType:
     def url(self, key: Key) -> str:
         """Return the object's page, or "" if it has none or the object is unknown.
 
-        Objects of private kinds are never cached, so their pages report themselves if the object
-        does not exist.
+        Objects of uncached kinds are never cached, so their pages report themselves if the object
+        does not exist. The pages of kinds with `links_unchecked` also check the permission.
         """
-        if self.kind is None or not self.readable.includes(key):
+        if self.kind is None:
             return ""
-        if not self.kind.private and self.get(key) is None:
-            return ""
+        if not self.kind.links_unchecked:
+            if not self.readable.includes(key):
+                return ""
+            if not self.kind.uncached and self.get(key) is None:
+                return ""
         return target_url(
             self.subject.cluster, LinkTarget(self.kind.segment, key.namespace, key.name)
         )
@@ -233,9 +233,7 @@ class VisibleType:
     ) -> ObjectGroup:
         """Return a group of visible objects."""
         worst = nsmallest(first, found, key=self.rank)
-        return ObjectGroup(
-            title_of(self.gvr), len(found), tuple(self.line(entry) for entry in worst), url
-        )
+        return ObjectGroup(self.title, len(found), tuple(self.line(entry) for entry in worst), url)
 
     def rank(self, entry: Entry[Any]) -> tuple[int, Key]:
         status = self.kind.status(entry) if self.kind is not None else None

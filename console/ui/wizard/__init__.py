@@ -1,0 +1,1 @@
+"""Wizards: forms whose fields are lenses on manifests (ADR 26)."""

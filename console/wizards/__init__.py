@@ -1,0 +1,1 @@
+"""Declarations of wizards, by the kinds they create."""

@@ -1,0 +1,34 @@
+"""The sample cluster of `manage.py demo`, without churn."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.browser.console import ROOT, answers
+from tests.controlplane.waiting import eventually
+from tests.support.ports import free_port
+
+#: The password of every demo user.
+PASSWORD = "P@88w0rd"
+
+
+@contextmanager
+def demonstrated(folder: Path) -> Iterator[str]:
+    """Run the demo with its state in `folder` and yield its URL."""
+    port = free_port()
+    environment = {**os.environ, "PORT": str(port), "STATE_DIR": str(folder)}
+    url, log = f"http://127.0.0.1:{port}", folder / "log.txt"
+    with log.open("wb") as file:
+        command = [sys.executable, str(ROOT / "manage.py"), "demo", "--churn=0"]
+        process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=file, stderr=file)
+        try:
+            eventually(lambda: "is ready at" in log.read_text(), "the demo is ready", timeout=120)
+            eventually(lambda: answers(url + "/readyz"), "it answers", timeout=60)
+            yield url
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+    assert "Traceback" not in log.read_text(), log.read_text()[-4000:]

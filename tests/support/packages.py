@@ -1,0 +1,3 @@
+"""The Python packages of the console."""
+
+PACKAGES = ("console", "access", "accounts", "rbac", "workspaces")
