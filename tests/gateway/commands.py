@@ -150,6 +150,8 @@ _REPLACED = [
         # The number of repeated events, and progress that one of two runs may miss.
         (r"\(x\d+ over", "(repeated over"),
         (r"(?m)^Waiting for deployment .*\n", ""),
+        # The kubelet retries a mount that begins before it has read the ConfigMap.
+        (r"(?m)^ *Warning +FailedMount .*\n?", ""),
         # Messages of client-go that depend on the time.
         (r"(?m)^[EWI]\d{4} .*\n", ""),
         (r"[ \t]+", " "),

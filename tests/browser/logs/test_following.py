@@ -112,6 +112,7 @@ def test_new_lines_are_shown(page: Page, start: StartPod) -> None:
 def test_pausing_keeps_the_lines_and_loses_nothing(page: Page, start: StartPod) -> None:
     page.goto(writes(start))
     expect(page.locator("[data-log-state]")).to_have_text("Following")
+    expect(lines(page).last).to_be_visible()
     page.get_by_role("button", name="Pause").click()
     held = last_time(page)
     expect(page.locator("[data-log-state]")).to_have_text(re.compile(r"Paused, \d{3,} new lines"))

@@ -11,8 +11,8 @@ from tests.browser.chromium import Chromium
 from tests.browser.looks import axe
 from tests.browser.looks.walk import View, opened
 
-#: Kinds with a wizard, by segment.
-WIZARDS = {kind.segment: kind for kind in kinds if kind.wizard is not None}
+#: Kinds that a wizard creates, by segment.
+WIZARDS = {one.segment: one for one in kinds if one.wizard is not None and one.wizard.creates}
 
 
 #: Returns a row of the list that a button adds to, if there is one.
