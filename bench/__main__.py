@@ -66,7 +66,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--only", choices=[*ALONE, *MEASUREMENTS], action="append",
                         metavar="NAME",
                         help=f"run only this ({', '.join((*ALONE, *MEASUREMENTS))})")  # fmt: skip
-    only = parser.parse_args(arguments).only
+    parser.add_argument("--store", action="store_true",
+                        help="with --only: replace these results in bench/latest.json")  # fmt: skip
+    options = parser.parse_args(arguments)
+    only = options.only
     sizes = [int(size) for size in os.environ.get("BENCH_PODS", "10000").split(",")]
     rounds = int(os.environ.get("BENCH_ROUNDS", "3"))
     wanted = only or (*ALONE, *MEASUREMENTS)
@@ -88,8 +91,10 @@ def main(arguments: Sequence[str]) -> int:
     if failed:
         sys.stderr.write(f"Failed, so no results are stored: {', '.join(failed)}\n")
         return 1
-    if not only:
+    if not only or options.store:
         whole = result.Report(machine.commit(), machine.machine(), results)
+        if only:
+            whole = result.updated(result.read(LATEST), whole)
         result.write(LATEST, whole)
         CHART.write_text(chart.svg(whole))
     return 0

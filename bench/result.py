@@ -7,21 +7,38 @@ from pathlib import Path
 import msgspec
 
 
-class Result(msgspec.Struct, frozen=True):
+class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     """`n`: number of pods, or of sockets if the name starts with `frame`. The unit of a ratio is
-    "x".
+    "x". `commit` and `machine`: set if they are not the report's.
     """
 
     name: str
     n: int
     value: float
     unit: str
+    commit: str = ""
+    machine: str = ""
 
 
 class Report(msgspec.Struct, frozen=True):
     commit: str
     machine: str
     results: list[Result]
+
+
+def updated(whole: Report, part: Report) -> Report:
+    """Return a report with newer results of some benchmarks."""
+    machine = part.machine if part.machine != whole.machine else ""
+    newer = {
+        (one.name, one.n): msgspec.structs.replace(one, commit=part.commit, machine=machine)
+        for one in part.results
+    }
+    kept = [newer.pop((one.name, one.n), one) for one in whole.results]
+    return msgspec.structs.replace(whole, results=[*kept, *newer.values()])
+
+
+def read(path: Path) -> Report:
+    return msgspec.json.decode(path.read_bytes(), type=Report)
 
 
 def write(path: Path, report: Report) -> None:

@@ -1,4 +1,4 @@
-"""Response times of wizards while pods change: a step of a Deployment, the generated form of a custom
+"""Response times of wizards while pods change: steps of several kinds, the generated form of a custom
 resource, and saving a step as a draft. No request includes a dry run.
 """
 
@@ -22,6 +22,15 @@ from tests.controlplane.build import Report
 
 STORES = GVR("bench.example.com", "v1", "stores")
 NEW = "/clusters/host/new"
+#: Steps by name: resource and step.
+STEPS = {
+    "containers": ("deployments", "containers"),
+    "scheduling": ("deployments", "scheduling"),
+    "service": ("services", "form"),
+    "ingress": ("ingresses", "form"),
+    "network_policy": ("networkpolicies", "form"),
+    "generated": (STORES.qualified, ""),
+}
 _WARM, _ENOUGH = 5, 60
 #: Fields of each of the custom resource's sections, and number of sections.
 _FIELDS, _SECTIONS = 8, 6
@@ -60,17 +69,19 @@ async def _read(console: WebConsole, pods: int, report: Report) -> dict[str, lis
     """Return the server times by name, in milliseconds."""
     enough = _ENOUGH if pods > FEW_PODS else _ENOUGH // 3
     place = f"?namespace={namespace_name(1)}"
-    step = f"{NEW}/deployments{place}&step=containers"
-    generated = f"{NEW}/{STORES.qualified}{place}"
+    urls = {
+        name: f"{NEW}/{resource}{place}" + (f"&step={step}" if step else "")
+        for name, (resource, step) in STEPS.items()
+    }
     async with await console.signed_in(console.accounts[0]) as session:
-        await _served(session, generated)
+        await _served(session, urls["generated"])
+        reader = Reader(console, session, 'id="draft"', MISTAKE)
         read = {}
-        for name, url in {"containers": step, "generated": generated}.items():
+        for name, url in urls.items():
             report(f"reading wizard_{name}\n")
-            reader = Reader(console, session, 'id="draft"', MISTAKE)
             read[name] = _times(await reader.read(url, _WARM + enough))
         report("reading wizard_save\n")
-        _page, text = await Reader(console, session, 'id="draft"', MISTAKE).one(step)
+        _page, text = await reader.one(urls["containers"])
         read["save"] = _times(await _saves(console, session, hidden(text), _WARM + enough))
     return read
 

@@ -272,7 +272,7 @@ def _dns_words(scope: FieldScope) -> Text:
 
 
 def _allows_dns(scope: FieldScope) -> bool:
-    after = Evaluation(scope.state.context, scope.document)
+    after = Evaluation.of(scope.state.context, scope.document)
     held = [rule for one in after.after for rule in one.egress or ()]
     return any(
         rule.ports is None
@@ -413,7 +413,7 @@ def _reaching(reaches: Sequence[Reach], *, after: bool) -> str:
 
 
 def _facts(scope: FieldScope) -> Sequence[tuple[Text, str]]:
-    evaluation = Evaluation(scope.state.context, scope.document)
+    evaluation = Evaluation.of(scope.state.context, scope.document)
     selected = sum(one.count or 0 for one in evaluation.targets)
     facts: list[tuple[Text, str]] = [
         (
@@ -430,7 +430,7 @@ def _facts(scope: FieldScope) -> Sequence[tuple[Text, str]]:
 
 def _warnings(state: FormState) -> Sequence[Warning]:
     scope = FieldScope(state)
-    evaluation = Evaluation(state.context, scope.document)
+    evaluation = Evaluation.of(state.context, scope.document)
     found = []
     if EGRESS in directions(mapping(scope.document, "spec")) and not _allows_dns(scope):
         found.append(

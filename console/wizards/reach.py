@@ -6,6 +6,7 @@ the viewer may list. Policies of other projects are not evaluated.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -104,6 +105,12 @@ class Evaluation:
     context: WizardContext
     manifest: Mapping[str, Any]
     is_partial: bool = field(default=False, init=False)
+    _reaches: dict[str, list[Reach]] = field(default_factory=dict, init=False)
+
+    @classmethod
+    def of(cls, context: WizardContext, manifest: Mapping[str, Any]) -> "Evaluation":
+        """Return the evaluation of a manifest. A request evaluates the same content once."""
+        return context.once((cls, repr(manifest)), lambda: cls(context, deepcopy(manifest)))
 
     @property
     def namespace(self) -> str:
@@ -154,6 +161,11 @@ class Evaluation:
 
     def reaches(self, direction: str) -> list[Reach]:
         """Return the connections of the selected pods, one result for pods with equal ones."""
+        if direction not in self._reaches:
+            self._reaches[direction] = self._evaluated(direction)
+        return self._reaches[direction]
+
+    def _evaluated(self, direction: str) -> list[Reach]:
         targets = self.targets or self._example
         others = [*self._own_groups, *self._other_groups(direction), *self._outside(direction)]
         compare = _Comparison((self.before, self.after), direction)

@@ -165,7 +165,7 @@ class ReachPart:
 
     def bind(self, scope: FieldScope) -> BoundReach:
         return BoundReach(
-            Evaluation(scope.state.context, scope.document), f"{scope.prefix}{self.id}"
+            Evaluation.of(scope.state.context, scope.document), f"{scope.prefix}{self.id}"
         )
 
     def apply(self, scope: FieldScope) -> None:

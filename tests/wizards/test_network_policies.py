@@ -2,7 +2,7 @@
 connect to whom before and after.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ from console.kube.gvr import (
     SERVICES,
     Key,
 )
-from console.kube.network_policies import EGRESS, INGRESS
+from console.kube.network_policies import EGRESS, INGRESS, Policy, read_policy
 from console.ui.wizard.state import FormState
 from console.ui.wizard.wizard import WizardDraft
 from console.wizards.network_policies import NETWORK_POLICY
@@ -390,6 +390,29 @@ def test_pods_of_viewers_without_permissions_are_left_out() -> None:
 def warnings(draft: WizardDraft) -> list[str]:
     state = FormState(draft.context, draft.documents)
     return [one.text for one in NETWORK_POLICY.warnings(state)]
+
+
+def test_a_page_evaluates_a_draft_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    names: list[str] = []
+
+    def counted(manifest: Mapping[str, Any], namespace: str) -> Policy:
+        names.append(manifest["metadata"].get("name", ""))
+        return read_policy(manifest, namespace)
+
+    monkeypatch.setattr("console.wizards.reach.read_policy", counted)
+    draft = WizardDraft.of(
+        NETWORK_POLICY,
+        offline(objects={**context().objects, NETWORK_POLICIES: (policy("all", podSelector={}),)}),
+        [],
+    )
+    step_html(draft, NETWORK_POLICY.steps[0])
+    NETWORK_POLICY.facts(draft.scope(draft.state("")))
+    warnings(draft)
+    assert sorted(names) == ["", "all"]
+    filled_in(draft, name="web", preset="deny-out")
+    names.clear()
+    assert warnings(draft)
+    assert sorted(names) == ["all", "web"]
 
 
 def test_blocked_dns_is_a_warning_that_a_button_fixes() -> None:

@@ -2,7 +2,7 @@
 and what the viewer may choose from.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -32,12 +32,22 @@ MOST_SUGGESTIONS = 500
 class WizardContext:
     """Who uses the wizard, and where. `namespace` is "" for cluster-scoped objects, and until one
     is chosen. `is_new` is False if the wizard edits an existing object.
+
+    A context belongs to one request, so that all fields, warnings and drawings of a page read and
+    evaluate the same objects once.
     """
 
     access: Access
     namespace: str = ""
     is_new: bool = True
-    _devices: list[Sequence[str]] = field(default_factory=list, init=False, compare=False)
+    _results: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False)
+
+    def once(self, key: Hashable, compute: Callable[[], V]) -> V:
+        """Return the result of `compute`, which is called only once for each key."""
+        if key not in self._results:
+            self._results[key] = compute()
+        found: V = self._results[key]
+        return found
 
     def serves(self, gvr: GVR) -> bool:
         """Return True if the cluster serves the type."""
@@ -48,16 +58,14 @@ class WizardContext:
         return self.access.cluster.gpu_kinds()
 
     def devices(self) -> Sequence[str]:
-        """Return the names of devices of the nodes that the viewer may see, sorted. All fields of a
-        request use one scan of the nodes.
-        """
-        if not self._devices:
-            nodes = self.entries(NODES)
-            found = {name for node in nodes for name in node.projection.devices}
-            self._devices.append(sorted(found))
-        return self._devices[0]
+        """Return the names of devices of the nodes that the viewer may see, sorted."""
+        return self.once("devices", self._devices)
 
-    def entries(self, gvr: GVR, namespace: str | None = None) -> list[Entry[Any]]:
+    def _devices(self) -> Sequence[str]:
+        nodes = self.entries(NODES)
+        return sorted({name for node in nodes for name in node.projection.devices})
+
+    def entries(self, gvr: GVR, namespace: str | None = None) -> Sequence[Entry[Any]]:
         """Return the visible objects of a cached type, sorted by name. If the type is namespaced,
         return those in `namespace`, by default the context's. Return an empty list if the type
         isn't loaded.
@@ -65,8 +73,11 @@ class WizardContext:
         kind = self.access.cluster.kinds.of(gvr)
         if kind is None or not self._is_loaded(kind):
             return []
-        informer = self.access.cluster.runtime.informer(gvr)
         place = self.namespace if namespace is None else namespace
+        return self.once((gvr, place), lambda: self._entries(kind, place))
+
+    def _entries(self, kind: ResourceKind, place: str) -> Sequence[Entry[Any]]:
+        informer = self.access.cluster.runtime.informer(kind.gvr)
         entries = indexes_of(informer.store).by_namespace.get(place if kind.view.namespaced else "")
         allowed = visible(kind, self.access)
         found = (entry for entry in entries if allowed.includes(entry.key))
