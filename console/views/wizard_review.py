@@ -18,7 +18,7 @@ from console.ui.wizard.fields import BoundField
 from console.ui.wizard.parts import walk
 from console.ui.wizard.paths import path_text
 from console.ui.wizard.state import Refusals, WizardContext
-from console.ui.wizard.wizard import Step, WizardDraft
+from console.ui.wizard.wizard import Step, WizardDraft, name_of
 from console.views.importing import CreatedObject, ImportRun, ObjectResult
 from console.views.pod_checks import PodCheck, check_pods, has_pods, security_notes
 from console.wizards.quota_needs import needs_of
@@ -169,7 +169,12 @@ def refusals(
     ]
     found = []
     for document, problems in reported:
-        slots = [one.id for one in draft.wizard.slots if one.matches(document)]
+        slots = [
+            one.id
+            for one in draft.wizard.slots
+            if one.matches(document)
+            and name_of(draft.documents.get(one.id, {})) == name_of(document)
+        ]
         own = [(step, node) for step, node in fields if node.slot in slots]
         for problem in problems:
             at = _field_at(problem.path, own)

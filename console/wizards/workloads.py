@@ -20,6 +20,7 @@ from console.kube.gvr import (
     STATEFUL_SETS,
     STORAGE_CLASSES,
 )
+from console.ui.core.manifests import mapping, mappings_at
 from console.ui.wizard import fields
 from console.ui.wizard.fields import STORAGE_UNITS, Choice, Text
 from console.ui.wizard.parts import Case, FormPart, Group, OptionalDocument, Rows, Variant
@@ -86,7 +87,11 @@ class Following:
             return
         main, scope = state.documents[""], FieldScope(state).within(self.pod)
         name, labels = name_of(main), dict(own_labels(scope))
-        for path in (*((_SELECTOR,) if self.selects else ()), self.labels, ("metadata", "labels")):
+        paths = (*((_SELECTOR,) if self.selects else ()), self.labels, ("metadata", "labels"))
+        if labels and labels.get(APP) not in (name, before, ""):
+            # Labels that don't come from the name, such as those of a chart, stay unchanged.
+            paths = ()
+        for path in paths:
             label = value_at(main, (*path, APP))
             if name and (label is ABSENT or label == before or not label):
                 with suppress(Blocked):
@@ -108,7 +113,7 @@ class Following:
         if service is None:
             return
         labels = own_labels(FieldScope(state).within(self.pod))
-        if labels:
+        if labels and not self._is_selected(main, service):
             write_at(service, ("spec", "selector"), dict(labels))
         if value_at(service, ("spec", "ports")) == NO_PORTS:
             write_at(service, ("spec", "ports"), first_ports(FieldScope(state).within(POD)))
@@ -117,6 +122,41 @@ class Following:
         ingress = state.documents.get(INGRESS)
         if ingress is not None:
             _lead(ingress, service)
+
+    def _is_selected(self, main: Mapping[str, Any], service: Mapping[str, Any]) -> bool:
+        """Return True if a Service has a selector that selects the pods."""
+        selector = value_at(service, ("spec", "selector"))
+        labels = value_at(main, self.labels)
+        if not isinstance(selector, dict) or not isinstance(labels, dict):
+            return False
+        return bool(selector) and selector.items() <= labels.items()
+
+    def has_service(
+        self, documents: Mapping[str, dict[str, Any]], service: Mapping[str, Any]
+    ) -> bool:
+        """Return True if a Service belongs to the workload: it selects its pods, or nothing yet."""
+        main = documents.get("", {})
+        governing = value_at(main, _GOVERNING)
+        if self.governs and isinstance(governing, str) and governing not in ("", name_of(service)):
+            return False
+        selector = value_at(service, ("spec", "selector"))
+        selects = not selector or selector is ABSENT or self._is_selected(main, service)
+        return selects and _in_same_project(main, service)
+
+
+def _in_same_project(main: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    places = [value_at(one, ("metadata", "namespace")) for one in (main, other)]
+    return ABSENT in places or places[0] == places[1]
+
+
+def _leads_to_service(documents: Mapping[str, dict[str, Any]], ingress: Mapping[str, Any]) -> bool:
+    """Return True if the first path of an Ingress leads to the Service of the draft, or nowhere."""
+    path = ("spec", "rules", 0, "http", "paths", 0)
+    name = value_at(ingress, (*path, "backend", "service", "name"))
+    other = value_at(ingress, (*path, "backend", "resource"))
+    service = name_of(documents.get(SERVICE, {}))
+    leads = other is ABSENT and (name is ABSENT or name in ("", service))
+    return leads and _in_same_project(documents.get("", {}), ingress)
 
 
 #: Fields of an Ingress's path that follow the Service.
@@ -127,6 +167,15 @@ def _lead(ingress: dict[str, Any], service: Mapping[str, Any]) -> None:
     """Let an Ingress with one path lead to the first port of the Service."""
     paths = value_at(ingress, ("spec", "rules", 0, "http", "paths"))
     port = value_at(service, ("spec", "ports", 0, "port"))
+    held = value_at(ingress, ("spec", "rules", 0, "http", "paths", 0, "backend", "service"))
+    ports = mappings_at(mapping(service, "spec"), "ports")
+    known = [
+        *({"number": one.get("port")} for one in ports),
+        *({"name": one.get("name")} for one in ports),
+    ]
+    named = isinstance(held, dict) and held.get("name") == name_of(service)
+    if named and held.get("port") in known:
+        return
     if isinstance(paths, list) and len(paths) == 1 and isinstance(port, int):
         backend = {"service": {"name": name_of(service), "port": {"number": port}}}
         write_at(ingress, ("spec", "rules", 0, "http", "paths", 0, "backend"), backend)
@@ -577,8 +626,8 @@ def workload_wizard(
     """
     pod = following.pod
     further = (
-        Slot(id=SERVICE, gvr=SERVICES, api_kind="Service"),
-        Slot(id=INGRESS, gvr=INGRESSES, api_kind="Ingress"),
+        Slot(id=SERVICE, gvr=SERVICES, api_kind="Service", belongs=following.has_service),
+        Slot(id=INGRESS, gvr=INGRESSES, api_kind="Ingress", belongs=_leads_to_service),
     )
     return Wizard(
         slots=(slot, *(further if any(one.id == "network" for one in steps) else ())),

@@ -28,7 +28,10 @@ def test_benchmark_starts_from_a_shell() -> None:
 
 
 def test_storing_some_results_replaces_only_these() -> None:
-    kept, old = Result("sync_seconds", 10_000, 3.0, "s"), Result("wizard_p95_ms", 10_000, 80.0, "ms")
+    kept, old = (
+        Result("sync_seconds", 10_000, 3.0, "s"),
+        Result("wizard_p95_ms", 10_000, 80.0, "ms"),
+    )
     whole = Report("abc", "2 x A", [old, kept])
     newer = replace(old, value=40.0)
     [first, second] = updated(whole, Report("def", "2 x B", [newer])).results

@@ -1,5 +1,6 @@
 """Manifests of wizards of workloads after choices that set several fields."""
 
+from copy import deepcopy
 from datetime import UTC, datetime
 from random import Random
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from console.kube.gvr import LIMIT_RANGES, NODES, Key
 from console.ui.core.gpus import GpuKind
 from console.ui.wizard.fields import BoundField
 from console.ui.wizard.parts import walk
-from console.ui.wizard.paths import value_at
+from console.ui.wizard.paths import value_at, write_at
 from console.ui.wizard.state import WizardContext
 from console.ui.wizard.wizard import Wizard, WizardDraft
 from console.wizards import jobs, quick, workloads
@@ -286,3 +287,48 @@ def test_any_input_to_a_manifest_of_any_shape_is_answered(
 
 
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def test_services_that_select_other_pods_stay_unchanged() -> None:
+    draft = begun(workloads.STATEFUL_SET)
+    labels = {"name": "db"}
+    write_at(draft.main, ("spec", "selector", "matchLabels"), labels)
+    write_at(draft.main, ("spec", "template", "metadata", "labels"), {**labels, "tier": "a"})
+    write_at(draft.main, ("spec", "serviceName"), "db")
+    others = [
+        service("web", {"app": "web"}),
+        service("public", labels),
+        {**service("db", labels), "metadata": {"name": "db", "namespace": "kube-system"}},
+    ]
+    own = service("db", {"tier": "a"})
+    own["metadata"]["namespace"] = "shop"
+    main = deepcopy(draft.main)
+    for manifests in ([main, *others, own], [*others, main, own]):
+        pasted = WizardDraft.of(workloads.STATEFUL_SET, NEW, deepcopy(manifests))
+        submit(pasted, "basics")
+        assert pasted.documents["service"] == own
+        assert pasted.others == others and pasted.main == main
+
+
+def test_an_ingress_of_another_service_stays_unchanged() -> None:
+    draft = begun(workloads.DEPLOYMENT)
+    submit(draft, "network", service="on", ingress="on")
+    port = {"name": "admin"}
+    ingress = draft.documents["ingress"]
+    write_at(draft.documents["service"], ("spec", "ports"), [{"port": 80}, {"port": 9, **port}])
+    backend = ("spec", "rules", 0, "http", "paths", 0, "backend", "service")
+    write_at(ingress, (*backend, "port"), port)
+    submit(draft, "basics", name="web")
+    assert value_at(ingress, backend) == {"name": "web", "port": {"number": 80}}
+    write_at(ingress, (*backend, "port"), port)
+    submit(draft, "basics")
+    assert value_at(ingress, backend) == {"name": "web", "port": port}
+    write_at(ingress, (*backend, "name"), "other")
+    pasted = WizardDraft.of(workloads.DEPLOYMENT, NEW, deepcopy(draft.manifests))
+    submit(pasted, "basics", name="shop")
+    assert pasted.others == [ingress]
+
+
+def service(name: str, selector: dict[str, str]) -> dict[str, Any]:
+    spec = {"selector": selector, "ports": [{"port": 80}]}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec}

@@ -44,11 +44,16 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Slot:
-    """A document of the draft. Its manifest is the first with the group and kind."""
+    """A document of the draft. Its manifest is the first with the group and kind that belongs to the
+    draft. `belongs` gets the documents of the slots before, and a manifest.
+    """
 
     id: str
     gvr: GVR
     api_kind: str
+    belongs: Callable[[Mapping[str, dict[str, Any]], Mapping[str, Any]], bool] = (
+        lambda documents, manifest: True
+    )
 
     def matches(self, manifest: Mapping[str, Any]) -> bool:
         group = str(manifest.get("apiVersion", "")).rpartition("/")[0]
@@ -170,16 +175,12 @@ class WizardDraft:
     ) -> "WizardDraft":
         """Return the draft with these manifests."""
         documents: dict[str, dict[str, Any]] = {}
-        others = []
-        if wizard.join is not None:
-            manifests = wizard.join(manifests)
-        for manifest in manifests:
-            slots = (one.id for one in wizard.slots if one.matches(manifest))
-            slot = next((one for one in slots if one not in documents), None)
-            if slot is None:
-                others.append(manifest)
-            else:
-                documents[slot] = manifest
+        others = [*(manifests if wizard.join is None else wizard.join(manifests))]
+        for slot in wizard.slots:
+            for number, manifest in enumerate(others):
+                if slot.matches(manifest) and slot.belongs(documents, manifest):
+                    documents[slot.id] = others.pop(number)
+                    break
         draft = cls(wizard, context, documents, others)
         if wizard.main.id not in documents:
             documents[wizard.main.id] = wizard.new_document(context)
