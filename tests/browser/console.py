@@ -22,6 +22,10 @@ from playwright.sync_api import Locator, Page, expect
 from console.ui.core.actions import EditSection
 from console.ui.core.registry import kinds
 from devcluster.server import DevCluster
+
+# Several consoles are installed in one cluster, one after the other: the first one creates the
+# administrator, and the others leave the password unchanged.
+from tests.accounts.conftest import PASSWORD as PASSWORD
 from tests.controlplane.build import BuildError, ensure
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.plugin import report_skipped
@@ -29,7 +33,6 @@ from tests.controlplane.waiting import eventually
 from tests.support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
-PASSWORD = "Browser-test-1"
 #: The start page of an administrator.
 PODS = "/clusters/host/pods"
 

@@ -24,8 +24,9 @@ async def signed_in(url: str) -> AsyncIterator[aiohttp.ClientSession]:
     cookies = aiohttp.CookieJar(unsafe=True)
     async with aiohttp.ClientSession(url, cookie_jar=cookies, headers={"Origin": url}) as session:
         async with session.get("/login") as answer:
-            found = _TOKEN.search(await answer.text())
-        assert found is not None
+            text = await answer.text()
+            found = _TOKEN.search(text)
+            assert found is not None, f"{answer.status}: {text}"
         form = {
             "csrfmiddlewaretoken": found[1],
             "username": "admin",
@@ -33,7 +34,7 @@ async def signed_in(url: str) -> AsyncIterator[aiohttp.ClientSession]:
             "next": "",
         }
         async with session.post("/login", data=form, allow_redirects=False) as answer:
-            assert answer.status == 302
+            assert answer.status == 302, f"{answer.status}: {await answer.text()}"
         yield session
 
 
