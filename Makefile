@@ -1,5 +1,5 @@
 # Each target installs its dependencies; see scripts/setup.sh.
-.PHONY: demo test test-deep quick screenshots chaos soak check bench vendor messages clean
+.PHONY: demo wheel test test-deep quick screenshots chaos soak check bench vendor messages clean
 .SILENT:
 
 PY := .venv/bin/python
@@ -11,6 +11,11 @@ demo:
 	sh scripts/setup.sh base
 	$(if $(RESET),rm -rf .quarterdeck)
 	exec $(PY) manage.py demo
+
+# Build the wheel in dist/, which installs the command `quarterdeck`.
+wheel:
+	sh scripts/setup.sh dev
+	$(PY) -m hatchling build -t wheel
 
 PYTEST := $(PY) -m pytest -n auto --no-loadscope-reorder
 

@@ -1,20 +1,7 @@
 #!/usr/bin/env python3
-"""Django's command-line utility, with Quarterdeck's commands: serve, controllers, demo, devcluster,
-install.
-"""
+"""Django's command-line utility: the command `quarterdeck` in a checkout."""
 
-import gc
-import os
-import sys
-
-from django.core.management import execute_from_command_line
-
-#: Garbage collection thresholds. Nearly all objects are freed by reference counting, and imported
-#: modules are hardly ever freed. With Python's defaults, garbage collection takes a fifth of the
-#: startup time.
-COLLECT_AFTER = (50_000, 20, 50)
+from quarterdeck.__main__ import main
 
 if __name__ == "__main__":
-    gc.set_threshold(*COLLECT_AFTER)
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
-    execute_from_command_line(sys.argv)
+    main()

@@ -112,8 +112,8 @@ async def _limit_console(client: AdminClient) -> None:
             await client.apply(_TYPES[manifest["kind"]], manifest)
         except NotFound:
             log.warning(
-                "Admission policies require Kubernetes 1.30. Run `manage.py doctor` to list the missing "
-                "protections, and `install` again after an upgrade (docs/kubernetes-versions.md)"
+                "Admission policies require Kubernetes 1.30. Run `quarterdeck doctor` to list the "
+                "missing protections, and `install` again after an upgrade (docs/kubernetes-versions.md)"
             )
             return
 

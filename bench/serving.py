@@ -1,4 +1,4 @@
-"""`manage.py serve` with instrumentation for the benchmarks: request times, tenants, and relists on
+"""`quarterdeck serve` with instrumentation for the benchmarks: request times, tenants, and relists on
 a signal (`bench.expiring_watch`).
 
     BENCH_TIMINGS=FILE BENCH_RELISTS=FILE python -m bench.serving --host=127.0.0.1 --port=8000

@@ -42,7 +42,7 @@ class Cluster(Protocol):
 
 
 class WebConsole:
-    """Context manager that runs `manage.py serve` through `bench.serving`.
+    """Context manager that runs `quarterdeck serve` through `bench.serving`.
 
     It creates `accounts` administrators and one tenant. `configuration` is the content of
     `authentication.yaml`.

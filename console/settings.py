@@ -38,6 +38,9 @@
 | `AUDIT_WEBHOOK_SECRET` | key of the webhook's signatures, at least 16 characters |
 | `AUDIT_SYSLOG` | syslog server for audit records: `tls://host`, `tcp://host` or `udp://host` |
 | `AUDIT_STDOUT` | `1` also writes each audit record to standard output as a line of JSON |
+
+`SECRET_KEY`, `DATABASE_URL`, `METRICS_TOKEN` and `AUDIT_WEBHOOK_SECRET` can also be read from a file:
+set `SECRET_KEY_FILE` and so on to its path.
 """
 
 import os
@@ -50,6 +53,7 @@ import dj_database_url
 from django.utils.translation import gettext_lazy as _
 
 from accounts.signin.session_settings import cookie_settings
+from console.environment import secret
 from console.proxying.address import ProxyBase, read_proxy_base
 from console.registries.policy import RegistryPolicy
 
@@ -148,10 +152,10 @@ TRUSTED_PROXIES = tuple(ip_network(item) for item in _list("TRUSTED_PROXIES"))
 
 DEBUG = False
 # Without SECRET_KEY each process generates its own; `serve` refuses to start without it.
-SECRET_KEY = os.environ.get("SECRET_KEY") or secrets.token_urlsafe(48)
+SECRET_KEY = secret("SECRET_KEY") or secrets.token_urlsafe(48)
 
 CLUSTER_NAME = os.environ.get("CLUSTER_NAME", "host")
-METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
+METRICS_TOKEN = secret("METRICS_TOKEN")
 if METRICS_TOKEN and len(METRICS_TOKEN) < 16:
     raise SystemExit("METRICS_TOKEN must have at least 16 characters")
 PROMETHEUS_URL = os.environ.get("PROMETHEUS_URL", "")
@@ -178,7 +182,7 @@ if REGISTRY_CA and not Path(REGISTRY_CA).is_file():
 REGISTRY_POLICY = _registry_policy()
 AUDIT_RETENTION_DAYS = _days("AUDIT_RETENTION_DAYS", 180)
 AUDIT_WEBHOOK_URL = _target("AUDIT_WEBHOOK_URL", "http", "https")
-AUDIT_WEBHOOK_SECRET = os.environ.get("AUDIT_WEBHOOK_SECRET", "")
+AUDIT_WEBHOOK_SECRET = secret("AUDIT_WEBHOOK_SECRET")
 if AUDIT_WEBHOOK_SECRET and len(AUDIT_WEBHOOK_SECRET) < 16:
     raise SystemExit("AUDIT_WEBHOOK_SECRET must have at least 16 characters")
 AUDIT_SYSLOG = _target("AUDIT_SYSLOG", "tls", "tcp", "udp")
@@ -247,7 +251,7 @@ TEMPLATES = [
 
 DATABASES = {
     "default": dj_database_url.parse(
-        os.environ.get("DATABASE_URL", f"sqlite:///{STATE_DIR / 'quarterdeck.sqlite3'}"),
+        secret("DATABASE_URL") or f"sqlite:///{STATE_DIR / 'quarterdeck.sqlite3'}",
         # The connection is used by one thread; see console.web.handler.
         conn_max_age=None,
         conn_health_checks=True,

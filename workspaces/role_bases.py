@@ -70,7 +70,7 @@ class RoleBases:
                 "",
                 "",
                 "The console has no permission to read RoleBases, so the default rules are used. "
-                "Run `manage.py install` to update the console's permissions",
+                "Run `quarterdeck install` to update the console's permissions",
             )
             return None
         definitions = self._runtime.informer(CUSTOM_RESOURCE_DEFINITIONS)

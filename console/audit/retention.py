@@ -62,7 +62,7 @@ def _expired(before: datetime) -> Sequence[AuditLink]:
     for number, one in enumerate(links):
         time = times.get(one.record)
         if time is None:
-            log.error("Audit record %s is missing. Run `manage.py audit verify`", one.record)
+            log.error("Audit record %s is missing. Run `quarterdeck audit verify`", one.record)
         if time is None or time >= before:
             return links[:number]
     return links

@@ -199,8 +199,10 @@ def _renew(path: Path, issuer: official.Configuration) -> None:
 
 
 def _bearer(configuration: official.Configuration) -> str:
-    value = configuration.get_api_key_with_prefix("BearerToken") or ""
-    return str(value).removeprefix("Bearer ")
+    """Return the token without its scheme, which the official package writes in lower case in a pod."""
+    value = str(configuration.get_api_key_with_prefix("BearerToken") or "")
+    scheme, _, token = value.partition(" ")
+    return token if scheme.casefold() == "bearer" else value
 
 
 def _default_kubeconfig() -> str | None:

@@ -1,7 +1,7 @@
 """Receiver of kube-apiserver's audit webhook.
 
 kube-apiserver authenticates with a token of its cluster, which is derived from `SECRET_KEY`.
-`manage.py audit webhook` prints the configuration of kube-apiserver with the token.
+`quarterdeck audit webhook` prints the configuration of kube-apiserver with the token.
 """
 
 import hmac

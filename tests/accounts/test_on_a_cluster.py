@@ -5,9 +5,11 @@ import json
 from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import bcrypt
 import pytest
+from kubernetes.config import incluster_config
 
 from accounts.bootstrap import bootstrap
 from accounts.federation.linking import (
@@ -74,6 +76,25 @@ def kubeconfig(cluster: ControlPlane, tmp_path_factory: pytest.TempPathFactory) 
     path = tmp_path_factory.mktemp("console") / "kubeconfig"
     write_console_kubeconfig(path, cluster.url, Path(cluster.ca_file), asyncio.run(prepare()))
     return path
+
+
+@pytest.fixture
+def pod(
+    cluster: ControlPlane, kubeconfig: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """The token file of a pod with the service account of the issuer."""
+    token, authority = tmp_path / "token", tmp_path / "ca.crt"
+    [user] = json.loads(kubeconfig.read_bytes())["users"]
+    token.write_text(user["user"]["token"])
+    authority.write_bytes(Path(cluster.ca_file).read_bytes())
+    address = urlsplit(cluster.url)
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv(incluster_config.SERVICE_HOST_ENV_NAME, str(address.hostname))
+    monkeypatch.setenv(incluster_config.SERVICE_PORT_ENV_NAME, str(address.port))
+    monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(token))
+    monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(authority))
+    return token
 
 
 @pytest.fixture(scope="module")
@@ -229,6 +250,24 @@ def test_tokens_expire_within_an_hour(kubeconfig: Path, role: str) -> None:
     found = claims_of(str(credentials.authorization()).removeprefix("Bearer "))
     assert found.subject == f"system:serviceaccount:quarterdeck-system:quarterdeck-{role}"
     assert 0 < found.lifetime <= 3600 and credentials.uses_requested_tokens
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_tokens_are_requested_with_the_token_of_the_pod(
+    cluster: ControlPlane, pod: Path, role: str
+) -> None:
+    """Without a kubeconfig: with a token file and the two variables that the kubelet sets."""
+    credentials = Credentials(role)
+    found = claims_of(str(credentials.authorization()).removeprefix("Bearer "))
+    assert found.subject == f"system:serviceaccount:quarterdeck-system:quarterdeck-{role}"
+    assert credentials.host == cluster.url and credentials.uses_requested_tokens
+
+
+def test_an_unreadable_token_of_the_pod_is_a_clear_error(pod: Path) -> None:
+    credentials = Credentials("reader")
+    pod.write_text("")
+    with pytest.raises(Unavailable):
+        credentials.authorization()
 
 
 async def test_the_issuer_may_only_request_tokens_of_the_identities(kubeconfig: Path) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py oauth_keys`: manage the token signing keys."""
+"""`quarterdeck oauth_keys`: manage the token signing keys."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`manage.py second_factor`: reset a second factor if an administrator lost phone and recovery
+"""`quarterdeck second_factor`: reset a second factor if an administrator lost phone and recovery
 codes.
 """
 

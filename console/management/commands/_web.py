@@ -70,7 +70,7 @@ def _migrating() -> Iterator[None]:
 
 def check_static_files() -> None:
     if not (settings.STATIC_ROOT / "staticfiles.json").exists():
-        raise CommandError("No static files found. Run `python manage.py collectstatic` first")
+        raise CommandError("No static files found. Run `quarterdeck collectstatic` first")
 
 
 def run_web(

@@ -1,7 +1,6 @@
-"""`manage.py audit`: verify the audit trail, and configure kube-apiserver's audit webhook."""
+"""`quarterdeck audit`: verify the audit trail, and configure kube-apiserver's audit webhook."""
 
 import base64
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from console.audit import chain
+from console.environment import secret
 from console.management.commands.serve import is_secret
 from console.ui.core.clusters import HOST
 from console.views.audit_events import webhook_config
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, command: str, **options: Any) -> None:
-        if not is_secret(os.environ.get("SECRET_KEY", "")):
+        if not is_secret(secret("SECRET_KEY")):
             raise CommandError("Set SECRET_KEY to the key of the web process")
         if command == "webhook":
             self.print_webhook(**options)

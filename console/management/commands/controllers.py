@@ -1,4 +1,4 @@
-"""`manage.py controllers`: run the controllers without pages. One replica works at a time."""
+"""`quarterdeck controllers`: run the controllers without pages. One replica works at a time."""
 
 import logging
 import signal

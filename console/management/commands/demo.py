@@ -1,4 +1,4 @@
-"""`manage.py demo`: run the complete product in one process on an embedded cluster with sample
+"""`quarterdeck demo`: run the complete product in one process on an embedded cluster with sample
 data.
 """
 

@@ -1,4 +1,4 @@
-"""`manage.py devcluster`: run the embedded cluster alone, for kubectl and tests."""
+"""`quarterdeck devcluster`: run the embedded cluster alone, for kubectl and tests."""
 
 import signal
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`manage.py doctor`: compare permission decisions with the cluster, and check the configuration."""
+"""`quarterdeck doctor`: compare permission decisions with the cluster, and check the configuration."""
 
 import argparse
 import socket
@@ -63,7 +63,7 @@ class Command(BaseCommand):
         if not runtime.tokens_expire:
             self.stdout.write(
                 "The console's tokens do not expire, or all three identities share a credential. "
-                "`manage.py install` writes a kubeconfig that requests tokens for one hour"
+                "`quarterdeck install` writes a kubeconfig that requests tokens for one hour"
             )
         for differing in found:
             self.stdout.write(str(differing))

@@ -1,4 +1,4 @@
-"""`manage.py install`: prepare a cluster for `serve` and `controllers`."""
+"""`quarterdeck install`: prepare a cluster for `serve` and `controllers`."""
 
 import asyncio
 import os

@@ -1,9 +1,8 @@
-"""`manage.py quotawebhook`: print the webhook that admits pods and claims as soon as their project
+"""`quarterdeck quotawebhook`: print the webhook that admits pods and claims as soon as their project
 gets free quota of its workspace.
 """
 
 import base64
-import os
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import yaml
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError
 
+from console.environment import secret
 from console.management.commands.serve import is_secret
 from workspaces.quota_webhook import webhook_manifest
 
@@ -31,7 +31,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if urlsplit(settings.BASE_URL).scheme != "https":
             raise CommandError("kube-apiserver calls webhooks only over HTTPS, see BASE_URL")
-        if not is_secret(os.environ.get("SECRET_KEY", "")):
+        if not is_secret(secret("SECRET_KEY")):
             raise CommandError("Set SECRET_KEY to the key of the web process")
         path: Path | None = options["ca_file"]
         try:

@@ -1,4 +1,4 @@
-"""`manage.py readerrole`: write the reader's ClusterRole to `manifests/`. Run it after adding a
+"""`quarterdeck readerrole`: write the reader's ClusterRole to `manifests/`. Run it after adding a
 kind.
 """
 

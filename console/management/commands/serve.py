@@ -1,12 +1,12 @@
-"""`manage.py serve`: the web process of an installation."""
+"""`quarterdeck serve`: the web process of an installation."""
 
-import os
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser
 
+from console.environment import secret
 from console.management.commands._web import check_static_files, prepare_database, run_web
 from console.web.tls import TlsPort, tls_options
 
@@ -31,7 +31,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=settings.PORT)
 
     def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
-        if not is_secret(os.environ.get("SECRET_KEY", "")):
+        if not is_secret(secret("SECRET_KEY")):
             raise CommandError("Set SECRET_KEY to a random text of at least 32 characters")
         check_static_files()
         prepare_database()
