@@ -68,10 +68,8 @@ def searched(text: str, span: TimeRange) -> float:
     """Return the milliseconds of one search."""
     begun = time.perf_counter()
     query = AuditQuery(Q(), Search.parse(text), span)
-    found = query.page()
-    query.histogram()
-    days = {one.time.replace(hour=0, minute=0, second=0, microsecond=0) for one in found.rows}
-    query.count([TimeRange(day, day + timedelta(days=1)) for day in sorted(days)])
+    query.page()
+    query.counted()
     return (time.perf_counter() - begun) * 1000
 
 

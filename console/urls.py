@@ -8,7 +8,7 @@ from console.logs.views import log_page
 from console.pages.kubesphere.urls import IN_CLUSTERS
 from console.terminals.views import terminal_page
 from console.views.actions import action_page, redirect_old_url
-from console.views.audit_events import receive_events
+from console.views.audit.events import receive_events
 from console.views.bulk import bulk_page
 from console.views.cache import cache_page
 from console.views.container_startup import starting_page

@@ -5,12 +5,12 @@ are searched, newest first; `Found.searched_to` is then the time from which the 
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, Self
 
-from django.db.models import Count, Q, QuerySet, Value
+from django.db.models import Count, FloatField, Func, Q, QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -33,6 +33,16 @@ _STEPS = tuple(
         *(86400, 2 * 86400, 7 * 86400, 14 * 86400, 30 * 86400, 90 * 86400, 365 * 86400),
     )
 )
+
+
+_DAY = timedelta(days=1)
+#: Time from which bars and days are counted. Bars longer than a day contain whole days.
+_ZERO = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def _floor(time: datetime, step: timedelta) -> datetime:
+    """Return the latest multiple of the step since `_ZERO`."""
+    return _ZERO + (time - _ZERO) // step * step
 
 
 def _text(*columns: str) -> Callable[[str], Q]:
@@ -209,8 +219,8 @@ class TimeRange:
 
     def bars(self) -> Sequence["TimeRange"]:
         """Return the ranges of the bars. They start at multiples of the step."""
-        step, zero = self.step, datetime(2000, 1, 1, tzinfo=self.since.tzinfo)
-        begin = zero + (self.since - zero) // step * step
+        step = self.step
+        begin = _floor(self.since, step)
         found: list[TimeRange] = []
         while begin < self.until and len(found) <= MAX_BARS:
             found.append(TimeRange(begin, begin + step))
@@ -248,6 +258,37 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """Numbers of records: by bar, and by day, which is the day's start in UTC. With `counted_to`, older
+    records of the range were not counted.
+    """
+
+    bars: Sequence[Bar]
+    days: Mapping[datetime, int]
+    counted_to: datetime | None
+
+
+class _UnitNumber(Func):
+    """Number of the unit of time that contains a record, counted from `_ZERO`."""
+
+    output_field = FloatField()
+
+    def __init__(self, unit: timedelta) -> None:
+        zero, length = int(_ZERO.timestamp()), int(unit.total_seconds())
+        super().__init__("time", zero=zero, length=length)
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        # Without the fraction, which SQLite rounds to milliseconds, possibly to the next second.
+        second = "CAST(strftime('%%%%s', SUBSTR(%(expressions)s, 1, 19)) AS INTEGER)"
+        template = f"({second} - %(zero)s) / %(length)s"
+        return self.as_sql(compiler, connection, template=template, **context)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template = "FLOOR((DATE_PART('epoch', %(expressions)s) - %(zero)s) / %(length)s)"
+        return self.as_sql(compiler, connection, template=template, **context)
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """A page of records, newest first. `more` is the cursor of the next page, or None. With
     `searched_to`, older records of the range were not searched.
@@ -272,38 +313,33 @@ class AuditQuery:
         more = Cursor(found[size - 1].time, found[size - 1].pk) if len(found) > size else None
         return Found(found[:size], more, bound if more is None else None)
 
-    def histogram(self) -> tuple[Sequence[Bar], datetime | None]:
-        """Return the number of records, and of failed records, in each bar. Also return the time to
-        which records were counted, if that isn't the whole range.
-        """
-        bound, bars = self._rows(None)[1], self.range.bars()
-        totals, failures = self._counted(bars, bound), self._counted(bars, bound, code__gte=400)
-        found = [Bar(one, totals.get(n, 0), failures.get(n, 0)) for n, one in enumerate(bars)]
-        return found, bound
+    def counted(self) -> Counted:
+        """Count the records of the range with one query."""
+        bound, step = self._rows(None)[1], self.range.step
+        unit = min(step, _DAY)
+        found = self._counts(unit, bound)
+        bars = {one.since: Bar(one, 0, 0) for one in self.range.bars()}
+        days: dict[datetime, int] = {}
+        for number, total, failed in found:
+            time = _ZERO + int(number) * unit
+            bar = bars.get(_floor(time, step))
+            if bar is not None:
+                bars[bar.range.since] = Bar(bar.range, bar.total + total, bar.failed + failed)
+            day = _floor(time, _DAY)
+            days[day] = days.get(day, 0) + total
+        return Counted(list(bars.values()), days, bound)
 
-    def count(self, ranges: Sequence[TimeRange]) -> Mapping[int, int]:
-        """Return the number of records in each range that has any, by its position."""
-        return self._counted(ranges, self._rows(None)[1])
-
-    def _counted(
-        self, ranges: Sequence[TimeRange], bound: datetime | None, **more: Any
-    ) -> Mapping[int, int]:
-        """Count the records in each range with one query that reads each part of the index once.
-
-        Each part has only one condition on the time: SQLite uses the first for the index, and would
-        read the whole range for each part.
+    def _counts(self, unit: timedelta, bound: datetime | None) -> Iterable[tuple[float, int, int]]:
+        """Return the number of records and of failures for each unit of time that has any, by the
+        unit's number since `_ZERO`.
         """
         conditions = (one.condition for one in self.search.terms)
-        rows = AuditRecord.objects.filter(self.scope, *conditions, **more).order_by()
         since = max(self.range.since, bound) if bound is not None else self.range.since
-        parts = [
-            rows.filter(time__gte=max(one.since, since), time__lt=min(one.until, self.range.until))
-            .values(part=Value(number))
-            .annotate(n=Count("pk"))
-            .values_list("part", "n")
-            for number, one in enumerate(ranges)
-        ]
-        return dict(parts[0].union(*parts[1:], all=True)) if parts else {}
+        rows = AuditRecord.objects.filter(
+            self.scope, *conditions, time__gte=since, time__lt=self.range.until
+        )
+        counts = {"total": Count("pk"), "failed": Count("pk", filter=Q(code__gte=400))}
+        return rows.order_by().values_list(_UnitNumber(unit)).annotate(**counts)
 
     def _rows(self, after: Cursor | None) -> tuple[QuerySet[AuditRecord], datetime | None]:
         """Return the records, and the time to which they were searched if that isn't the whole

@@ -8,16 +8,9 @@ from console.ui.core.clusters import Cluster
 from console.ui.core.menu import MenuEntry
 from console.ui.core.requests import ConsoleRequest
 from console.ui.navigation.projects import host_access
-from console.views.audit import (
-    FORMATS,
-    ICON,
-    LABEL,
-    TITLE,
-    may_see_records,
-    platform_scope,
-    project_scope,
-    trail_page,
-)
+from console.views.audit.export import FORMATS
+from console.views.audit.scope import may_see_records, platform_scope, project_scope
+from console.views.audit.trail import ICON, LABEL, TITLE, trail_page
 from console.views.back_link import place_crumbs
 from console.views.guard import access_of
 from console.views.page import page

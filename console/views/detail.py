@@ -36,7 +36,7 @@ from console.ui.fragments.empty_states import loading_block, missing_text, not_i
 from console.ui.lists.export import export_item
 from console.ui.navigation.nav import update_counts
 from console.ui.navigation.page_routes import DetailRoute, detail_route, find_kind
-from console.views.audit import trail_html
+from console.views.audit.trail import trail_html
 from console.views.back_link import ObjectPath, object_path
 from console.views.errors import error_page, loading_page
 from console.views.guard import access_of

@@ -33,7 +33,7 @@ from console.ui.editing.manifest import MOST_PROBLEMS, InvalidManifest, Manifest
 from console.ui.editing.yaml_text import forget_positions
 from console.ui.forms.forms import ConsoleForm, TextField
 from console.ui.navigation.page_routes import find_kind
-from console.views.audit import restorable_text
+from console.views.audit.manifests import restorable_text
 from console.views.draft_pages import DraftPage, newer_draft_text, submitted_version
 from console.views.guard import access_of
 from console.views.import_results import DONE, REVIEW, shown_results

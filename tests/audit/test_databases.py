@@ -31,6 +31,25 @@ for number in range({RECORDS}):
 while seal():
     pass
 """
+#: Counts records at both ends of bars and days.
+COUNTER = """
+import django
+django.setup()
+from datetime import UTC, datetime, timedelta
+from django.db.models import Q
+from console.audit.search import AuditQuery, Search, TimeRange
+from console.audit.trail import AuditAction, AuditEntry, complete, insert
+from console.kube.gvr import PODS
+noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
+for number, (hours, code) in enumerate([(0, 200), (11.9999999, 403), (12, 0), (12.5, 200)]):
+    time = noon + timedelta(hours=hours)
+    row = insert(AuditAction("alice", "alice", "get", PODS), str(number), time)
+    complete(row, AuditEntry(str(number), code), time)
+span = TimeRange(noon, noon + timedelta(hours=24))
+found = AuditQuery(Q(), Search.parse("-via:controller"), span).counted()
+bars = [(str(one.range.since)[:16], one.total, one.failed) for one in found.bars if one.total]
+print(bars, [(str(day)[:10], number) for day, number in found.days.items()])
+"""
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -83,3 +102,16 @@ def test_processes_that_start_together_migrate_once(database: dict[str, str]) ->
     )
     started = [subprocess.Popen([sys.executable, "-c", code], env=database) for _ in range(3)]
     assert [one.wait(timeout=60) for one in started] == [0, 0, 0]
+
+
+def test_records_are_counted_by_bar_and_day(database: dict[str, str]) -> None:
+    assert manage(database, "migrate", "--verbosity=0").returncode == 0
+    done = subprocess.run(
+        [sys.executable, "-c", COUNTER], env=database, capture_output=True, text=True, check=False
+    )
+    bars = [
+        *(("2026-11-21 12:00", 1, 0), ("2026-11-21 23:30", 1, 1)),
+        *(("2026-11-22 00:00", 1, 0), ("2026-11-22 00:30", 1, 0)),
+    ]
+    days = [("2026-11-21", 2), ("2026-11-22", 2)]
+    assert done.stdout == f"{bars} {days}\n", done.stderr

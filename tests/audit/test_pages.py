@@ -10,7 +10,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from console.kube.gvr import SECRETS
-from console.views.audit import restorable_text
+from console.views.audit.manifests import restorable_text
 from tests.audit.rows import recorded
 from tests.support.responses import stable_html, text_of
 from tests.ui.support import FakeAccess
@@ -175,7 +175,7 @@ async def test_a_csv_export_contains_no_formulas(client_as: ClientAs) -> None:
 async def test_an_export_contains_all_records_of_the_range(
     client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("console.views.audit.CHUNK", 2)
+    monkeypatch.setattr("console.views.audit.export.CHUNK", 2)
     for number in range(5):
         await written(f"web-{number}")
     await written("old", time=now() - timedelta(days=4))

@@ -1,5 +1,6 @@
 """Search of audit records: terms, time range, histogram and pages."""
 
+from collections import Counter
 from datetime import timedelta
 
 import pytest
@@ -112,14 +113,38 @@ def test_the_histogram_counts_records_and_failures() -> None:
     for minutes, code in ((0, 200), (0.5, 403), (7, 200), (7, 500), (59, 0)):
         recorded("web", minutes=minutes, code=code)
     recorded("earlier", minutes=-1)
-    bars, counted_to = query().histogram()
-    assert counted_to is None
-    assert len(bars) == 60
-    assert {n: (one.total, one.failed) for n, one in enumerate(bars) if one.total} == {
+    counted = query().counted()
+    assert counted.counted_to is None
+    assert len(counted.bars) == 60
+    assert {n: (one.total, one.failed) for n, one in enumerate(counted.bars) if one.total} == {
         0: (2, 1),
         7: (2, 1),
         59: (1, 0),
     }
+    assert counted.days == {BEGIN.replace(hour=0): 5}
+
+
+@pytest.mark.parametrize("days", [3, 60, 3000])
+def test_bars_and_days_count_every_record_once(days: int) -> None:
+    begin = BEGIN - timedelta(days=days)
+    span = TimeRange(begin, BEGIN + timedelta(microseconds=1))
+    times = [begin + (BEGIN - begin) * number / 40 for number in range(41)]
+    for number, time in enumerate(times):
+        recorded(f"web-{number}", time=time)
+    counted = AuditQuery(Q(), Search.parse(""), span).counted()
+    for bar in counted.bars:
+        inside = [one for one in times if bar.range.since <= one < bar.range.until]
+        assert bar.total == len(inside)
+    midnights = [one.replace(hour=0, minute=0, second=0, microsecond=0) for one in times]
+    assert counted.days == Counter(midnights)
+
+
+def test_a_range_with_too_many_bars_is_cut() -> None:
+    recorded("web")
+    span = TimeRange(BEGIN.replace(year=1990), BEGIN.replace(year=8000))
+    counted = AuditQuery(Q(), Search.parse(""), span).counted()
+    assert sum(one.total for one in counted.bars) == 1
+    assert len(counted.bars) == search.MAX_BARS + 1
 
 
 @pytest.mark.parametrize(

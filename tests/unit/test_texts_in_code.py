@@ -15,7 +15,7 @@ _LOOKED_UP = re.compile(r"_|n?p?gettext(_lazy|_noop)?|Message|SelectorError")
 _TRANSLATED = re.compile(rf"{_LOOKED_UP.pattern}|log\.\w+")
 _FOR_PROGRAMS = re.compile(
     r"accounts/(oauth/|federation/backchannel\.py)"
-    r"|console/(metrics/|live/counters\.py|views/audit_events\.py)"
+    r"|console/(metrics/|live/counters\.py|views/audit/events\.py)"
     r"|.*/(management|migrations)/"
 )
 #: Phrases that stay English: conditions of objects, audit records, terms of Kubernetes and

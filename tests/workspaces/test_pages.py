@@ -4,10 +4,12 @@ permission.
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import pytest
+from asgiref.sync import sync_to_async
 
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -34,6 +36,7 @@ from console.ui.core.clusters import clusters
 from console.ui.core.permissions import Denied
 from console.ui.navigation.page_routes import PageRoute, resolve_page
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
+from tests.audit.rows import recorded
 from tests.rbac.objects import (
     IAM,
     TENANT,
@@ -231,6 +234,31 @@ async def test_the_delete_page_lists_only_visible_projects(
         and "Projects in this workspace that you have permission to view: shop<" in shown[1]
     )
     assert not any("dark" in page for page in shown)
+
+
+async def test_audit_records_of_an_earlier_workspace_of_the_name_are_hidden_from_tenants(
+    runtime: StaticRuntime,
+) -> None:
+    home = workspace("acme")
+    home["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+    bring(runtime.informer(WORKSPACES), home)
+    old, new = [
+        await sync_to_async(recorded)(name, workspace="acme", time=datetime(year, 6, 1, tzinfo=UTC))
+        for name, year in (("old", 2025), ("new", 2026))
+    ]
+    everything = rule("*", "*", "*")
+    sight = [PAGES[name] for name in SIGHT]
+    path = f"{ACME}/audit?from=2025-01-01T00:00&to=2027-01-01T00:00"
+    for owns, seen in (((), 0), ((Page(everything, own=True),), 1), ((Page(everything),), 2)):
+        answer = await asked_by_nina(runtime, path, *sight, *owns)
+        assert answer.status_code == (200 if seen else 403)
+        text = answer.content.decode()
+        assert ("Deployment new" in text, "Deployment old" in text) == (seen > 0, seen > 1)
+        for record, shown in ((new, seen > 0), (old, seen > 1)):
+            answer = await asked_by_nina(
+                runtime, f"/audit/records/{record.audit_id}", *sight, *owns
+            )
+            assert answer.status_code == (200 if shown else 404)
 
 
 #: RIGHT-TO-LEFT OVERRIDE: invisible, and reverses the following text.

@@ -16,22 +16,19 @@ from console.ui.core.menu import MenuEntry
 from console.ui.core.permissions import Denied
 from console.ui.core.requests import ConsoleRequest, is_fragment, vary_on_htmx
 from console.ui.navigation.projects import host_access
-from console.views.audit import (
-    FORMATS,
-    ICON,
-    LABEL,
-    TITLE,
-    AuditRequest,
+from console.views.audit.export import FORMATS
+from console.views.audit.record import record_row
+from console.views.audit.request import AuditRequest
+from console.views.audit.scope import (
     AuditScope,
     access_in,
     check_records,
     may_see_records,
     platform_scope,
     project_scope,
-    record_row,
     since,
-    trail_page,
 )
+from console.views.audit.trail import ICON, LABEL, TITLE, trail_page
 from console.views.back_link import Crumb
 from console.views.guard import access_of
 from console.views.page import page

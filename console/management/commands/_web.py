@@ -24,7 +24,7 @@ from console.kube.host_runtime import get_runtime
 from console.kube.runtime import Runtime
 from console.proxying.application import has_opened_port
 from console.terminals.terminal import get_terminals
-from console.views.audit_events import has_event_token
+from console.views.audit.events import has_event_token
 from console.web import server
 from console.web.tls import TlsPort
 

@@ -12,7 +12,7 @@ from console.audit import chain
 from console.environment import secret
 from console.management.commands.serve import is_secret
 from console.ui.core.clusters import HOST
-from console.views.audit_events import webhook_config
+from console.views.audit.events import webhook_config
 
 
 class Command(BaseCommand):

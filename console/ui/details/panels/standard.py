@@ -67,7 +67,7 @@ YAML = Tab("yaml", _("YAML"), YamlPanel())
 #: Has no panels. The changes are stored in the database, which panels don't access, and are
 #: rendered by `console.views.history`.
 CHANGES = Tab("changes", _("Changes"))
-#: Also without panels, see `console.views.audit`. Offered to viewers who may list every type in the
+#: Also without panels, see `console.views.audit.trail`. Offered to viewers who may list every type in the
 #: object's namespace.
 AUDIT = Tab("audit", _("Audit"))
 _SCHEDULING = DescriptionPanel(
