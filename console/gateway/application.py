@@ -29,6 +29,7 @@ from console.gateway.limits import (
     long_requests,
     too_many_requests,
 )
+from console.gateway.object_changes import ObjectChange
 from console.gateway.paths import TLS_EXTENSION, is_gateway_path
 from console.gateway.recording import recorded
 from console.gateway.requestinfo import RequestInfo, read_request
@@ -150,8 +151,14 @@ class _Exchange:
             identity = await impersonated(asked.raw_headers, caller, cluster)
             # Audit
             entry = await stack.enter_async_context(recorded(asked, info, caller, identity, body))
+            change = None
+            if entry is not None and offered is None:
+                change = await ObjectChange.of(info, cluster, identity)
+            if entry is not None and change is not None:
+                # After the response, and before the record is complete
+                stack.push_async_callback(change.describe, entry)
             # Proxy
-            work = self._proxy(info, cluster, identity, offered, body, entry)
+            work = self._proxy(info, cluster, identity, offered, body, entry, change)
             if is_long:
                 await self._guarded(work, info, caller, cluster, identity, entry)
             else:
@@ -167,10 +174,11 @@ class _Exchange:
         offered: Upgrade | None,
         body: bytes,
         entry: AuditEntry | None,
+        change: ObjectChange | None,
     ) -> None:
         client = cluster.runtime.as_user(identity)
         if offered is None:
-            await forward(client, self._asked, info, body, self._reply, entry)
+            await forward(client, self._asked, info, body, self._reply, entry, change)
         else:
             await pass_on(client, self._asked, info, offered, self._reply, entry)
 

@@ -8,6 +8,7 @@ import msgspec
 
 from console.audit.trail import AuditEntry
 from console.gateway.headers import request_headers, response_headers
+from console.gateway.object_changes import ObjectChange
 from console.gateway.requestinfo import RequestInfo
 from console.kube.clients import ProxiedResponse, UserClient
 from console.kube.store import UNREADABLE
@@ -53,8 +54,11 @@ async def forward(
     body: bytes,
     reply: Reply,
     entry: AuditEntry | None,
+    change: ObjectChange | None = None,
 ) -> None:
-    """Forward a request. Raise `ApiError` if there is no response or if it is interrupted."""
+    """Forward a request. `change` keeps the response of a write. Raise `ApiError` if there is no
+    response or if it is interrupted.
+    """
     opened = client.exchange(
         info.method,
         info.target,
@@ -69,6 +73,7 @@ async def forward(
             content = await _record_failure(entry, response)
         elif entry is not None:
             entry.set_outcome(response.code)
+            content = change.keep(response) if change is not None else content
         await reply.start(response.code, _headers(info, response))
         async for piece in content:
             await reply.write(piece)

@@ -15,6 +15,7 @@ from console.kube.cachewait import wait_for_cache
 from console.kube.clients import ObjectClient
 from console.kube.gvr import GVR, Key
 from console.ui.core.access import Access
+from console.ui.core.clusters import Cluster
 from console.ui.core.requests import ConsoleRequest
 from console.views.guard import access_of
 from console.views.history import describe_change
@@ -29,9 +30,9 @@ def client_for(access: Access, *, by_console: bool = False) -> ObjectClient:
     return runtime.console if by_console else runtime.as_user(access.identity)
 
 
-def _cached(access: Access, gvr: GVR, key: Key) -> Manifest | None:
+def cached_object(cluster: Cluster, gvr: GVR, key: Key) -> Manifest | None:
     """Return the cached object for the audit record, or None if it is not cached."""
-    informer = access.cluster.runtime.informers().get(gvr)
+    informer = cluster.runtime.informers().get(gvr)
     entry = informer.store.get(key) if informer is not None else None
     try:
         return entry.original() if entry is not None else None
@@ -77,7 +78,7 @@ async def perform(
     arguments = (gvr,) if method == "delete" else (gvr, body)
     call = getattr(client_for(access, by_console=by_console), method)
     kind = access.cluster.kinds.of(gvr)
-    before = _cached(access, gvr, key) if verb != "create" else None
+    before = cached_object(access.cluster, gvr, key) if verb != "create" else None
     async with record(action) as entry:
         found: dict[str, Any] = await call(*arguments, **place, **options, audit_id=entry.audit_id)
         if kind is not None:
