@@ -61,7 +61,10 @@ def _beside(world: World) -> None:
     """
     pat, jane = world.visitor("pat"), world.visitor("jane")
     pods = "/clusters/host/projects/shop/pods"
-    # The controllers have reconciled everything by then, even if this test runs first.
+    # If this test runs first, the controllers have just started.
+    eventually(
+        lambda: world.leader().is_idle, "the controllers have reconciled everything", timeout=LEFT
+    )
     eventually(lambda: pat.get("/workspaces/demo")[0] == 200, "pat's rights")
     eventually(lambda: jane.get(pods)[0] == 200, "jane's rights")
     world.end_controllers()
