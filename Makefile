@@ -1,5 +1,5 @@
 # Each target installs its dependencies; see scripts/setup.sh.
-.PHONY: demo wheel test test-deep quick screenshots chaos soak check bench vendor messages clean
+.PHONY: demo wheel image test test-deep quick screenshots chaos soak check bench vendor messages clean
 .SILENT:
 
 PY := .venv/bin/python
@@ -17,6 +17,12 @@ wheel:
 	sh scripts/setup.sh dev
 	$(PY) -m hatchling build -t wheel
 
+# Build the container image as an OCI archive in build/image. PUSH=registry.example.com/quarterdeck:1 also pushes it.
+image:
+	sh scripts/setup.sh dev
+	sh scripts/debian.sh mmdebstrap skopeo
+	$(PY) scripts/image.py $(if $(PUSH),--push $(PUSH))
+
 PYTEST := $(PY) -m pytest -n auto --no-loadscope-reorder
 
 # Run the test suite, as required for each change. ARGS="-k name" selects tests, and starts only what they need.
@@ -30,7 +36,7 @@ test:
 # Run all tests for a release, including all themes and sizes of each page, crash points, hostile input and
 # random tests. TEST_SEED repeats a random test.
 test-deep: export TEST_DEPTH := deep
-test-deep: test
+test-deep: image test
 
 # Run the tests without external dependencies: no cluster, database, browser or other program.
 quick:

@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.controlplane import audit
 from tests.controlplane.pki import Authority, KeyPair, write_private_key
+from tests.node.box import ADDRESS
 from tests.support.ports import LOOPBACK, free_port
 
 __all__ = ["MASTERS", "Layout"]
@@ -29,7 +30,10 @@ class Layout:
         self.url = f"https://{LOOPBACK}:{self.port}"
         self.authority = Authority(folder)
         self.serving = self.authority.server(
-            "kube-apiserver", hosts=["localhost", "kubernetes.default.svc"], addresses=[LOOPBACK]
+            "kube-apiserver",
+            hosts=["localhost", "kubernetes.default.svc"],
+            # Pods of a real node reach it at the node's address.
+            addresses=[LOOPBACK, ADDRESS],
         )
         self.admin = self.client("admin", (MASTERS,))
         self.service_account_key = folder / "service-accounts.key"

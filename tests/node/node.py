@@ -154,8 +154,7 @@ class RealNode:
         self.containerd.wait_until(self._has_containerd, "answer")
         archive = self._folder / "image.tar"
         write_image(archive, self._busybox)
-        # The containerd namespace of the kubelet.
-        self._box.run("ctr", "--namespace=k8s.io", "images", "import", str(archive))
+        self.import_image(archive)
 
     def _has_containerd(self) -> bool:
         try:
@@ -166,7 +165,7 @@ class RealNode:
     def _start_relay(self) -> None:
         port = str(urlsplit(self.cluster.url).port)
         self._relay.start(
-            ["-I", "-S", str(_RELAY), str(self._box.network), port, str(self._socket)]
+            ["-I", "-S", str(_RELAY), str(self._box.network), ADDRESS, port, str(self._socket)]
         )
         self._relay.wait_until(self._socket.exists, "listen")
 
@@ -205,6 +204,11 @@ class RealNode:
         }
 
     # Usage
+
+    def import_image(self, archive: Path) -> None:
+        """Make the image of an OCI archive available to pods."""
+        # The containerd namespace of the kubelet.
+        self._box.run("ctr", "--namespace=k8s.io", "images", "import", str(archive))
 
     @contextmanager
     def pod(

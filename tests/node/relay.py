@@ -1,9 +1,9 @@
 """Forward connections between kube-apiserver, which is outside the box, and programs inside it.
 
-Run as `python relay.py NETWORK PORT SOCKET`. NETWORK is the file of the box's network namespace.
-Inside, the relay listens on kube-apiserver's own address, 127.0.0.1:PORT. Outside, it is an HTTP
-proxy on the Unix socket SOCKET through which kube-apiserver reaches the kubelet and pods
-(`--egress-selector-config-file`).
+Run as `python relay.py NETWORK ADDRESS PORT SOCKET`. NETWORK is the file of the box's network
+namespace. Inside, the relay listens on kube-apiserver's own address, 127.0.0.1:PORT, for the
+kubelet, and on ADDRESS:PORT for pods. Outside, it is an HTTP proxy on the Unix socket SOCKET
+through which kube-apiserver reaches the kubelet and pods (`--egress-selector-config-file`).
 """
 
 import asyncio
@@ -44,11 +44,12 @@ class Relay:
         self._network = network
         self._port = port
 
-    async def serve(self, path: str) -> None:
+    async def serve(self, address: str, path: str) -> None:
         """Serve until the process is killed."""
-        listener = self._network.socket()
-        listener.bind((LOOPBACK, self._port))
-        await asyncio.start_server(self._outwards, sock=listener)
+        for host in (LOOPBACK, address):
+            listener = self._network.socket()
+            listener.bind((host, self._port))
+            await asyncio.start_server(self._outwards, sock=listener)
         outside = await asyncio.start_unix_server(self._inwards, path)
         await outside.serve_forever()
 
@@ -105,5 +106,5 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 if __name__ == "__main__":
-    _network, _port, _path = sys.argv[1:]
-    asyncio.run(Relay(Network(_network), int(_port)).serve(_path))
+    _network, _address, _port, _path = sys.argv[1:]
+    asyncio.run(Relay(Network(_network), int(_port)).serve(_address, _path))
