@@ -73,9 +73,9 @@ async def new(request: ConsoleRequest) -> HttpResponse:
     if not may_create(access):
         raise Denied("create", USERS)
     trusted_users()
-    roles = _grantable_roles(request, access)
+    roles = grantable_roles(request, access)
     form = NewAccountForm(posted(request), roles)
-    if form.is_valid() and await _create_user(request, access, form):
+    if form.is_valid() and await create_user(request, access, form):
         await _grant_role(request, access, form, roles.get(form.cleaned_data.get("role", "")))
         return HttpResponseRedirect(user_url(form.user_name))
     back = list_url(HOST, "users.iam.kubesphere.io")
@@ -83,7 +83,7 @@ async def new(request: ConsoleRequest) -> HttpResponse:
     return render(request, template, {"form": form, "back": back}, status=status)
 
 
-def _grantable_roles(request: ConsoleRequest, access: Access) -> dict[str, ScopedRole]:
+def grantable_roles(request: ConsoleRequest, access: Access) -> dict[str, ScopedRole]:
     """Return the roles that the viewer may grant: roles without permissions that the viewer does
     not have. Raise `RolesNotCached`.
     """
@@ -109,7 +109,7 @@ def _may_give(request: ConsoleRequest, role: ScopedRole) -> bool:
     return True
 
 
-async def _create_user(request: ConsoleRequest, access: Access, form: NewUserForm) -> bool:
+async def create_user(request: ConsoleRequest, access: Access, form: NewUserForm) -> bool:
     """Create the user and return True on success. Otherwise, add the error to the form. Raise
     `AuditUnavailable`.
     """

@@ -10,7 +10,6 @@ _FEDERATION = ("backchannel", "callback", "confirm", "landing")
 #: Token service. These views authenticate requests themselves.
 _OAUTH = (
     "authorize",
-    "cluster_user",
     "discovery",
     "discovery_below",
     "keys",
@@ -18,7 +17,6 @@ _OAUTH = (
     "review",
     "revoke",
     "token",
-    "user",
     "userinfo",
 )
 

@@ -16,15 +16,13 @@ from accounts.myaccount.second_factor import second_factor as own_second_factor
 from accounts.myaccount.secret_file import secret_file
 from accounts.oauth import openid
 from accounts.oauth.authorize import authorize, confirm
-from accounts.oauth.kapis import user
 from accounts.oauth.review import review
 from accounts.oauth.token import token
 from accounts.signin.views import login, logout
 from console.views.actions import redirect_old_url
 
 app_name = "accounts"
-_USER = "iam.kubesphere.io/v1alpha2/users/<str:name>"
-#: Token service and KubeSphere's user API.
+#: Token service.
 _OAUTH = [
     path(".well-known/openid-configuration", openid.discovery, name="discovery"),
     # KubeSphere's discovery URL.
@@ -37,8 +35,6 @@ _OAUTH = [
     path("oauth/revoke", openid.revoke, name="revoke"),
     path("oauth/token", token, name="token"),
     path("oauth/userinfo", openid.userinfo, name="userinfo"),
-    path(f"kapis/{_USER}", user, name="user"),
-    path(f"kapis/clusters/<str:cluster_name>/{_USER}", user, name="cluster_user"),
 ]
 #: Sign-in through identity providers.
 _FEDERATION = [

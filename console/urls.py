@@ -4,6 +4,7 @@ from django.urls import include, path
 
 from console.draining.progress import drain_progress
 from console.files.views import files_page
+from console.gateway.kapis.reference import reference_page
 from console.logs.views import log_page
 from console.pages.kubesphere.urls import IN_CLUSTERS
 from console.terminals.views import terminal_page
@@ -71,6 +72,7 @@ PAGES = [
     path(f"{_INSIDE}/<str:tab>", detail_page, name="detail"),
     path(_OUTSIDE, detail_page, {"namespace": ""}, name="detail"),
     path(f"{_OUTSIDE}/<str:tab>", detail_page, {"namespace": ""}, name="detail"),
+    path("api-reference", reference_page, name="api_reference"),
     path("bulk/<cluster:cluster>/<str:resource>/<str:action>", bulk_page, name="bulk"),
     path("views", saved_views, name="views"),
     path("views/<int:number>", change_view, name="view"),

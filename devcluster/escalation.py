@@ -59,7 +59,7 @@ def _check_binding(
     if old is not None and all(old.get(key) == new.get(key) for key in ("roleRef", "subjects")):
         return
     about, ref = meta(new), new.get("roleRef") or {}
-    namespace, name = about.get("namespace", ""), about["name"]
+    namespace, name = about.get("namespace", ""), about.get("name", "")
     kind, role = ref.get("kind", ""), ref.get("name", "")
     plural = _ROLE_PLURALS.get(kind, "")
     if _may(rbac, user, "bind", plural, namespace, role):

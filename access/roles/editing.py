@@ -72,7 +72,7 @@ async def new(request: ConsoleRequest, level: str) -> HttpResponse:
     known = templates_for(get_runtime(), place)
     prefix = f"{place.workspace}-" if place.workspace else ""
     form = RoleForm(posted(request), known, _initial_data(request, place, known), prefix=prefix)
-    if _is_complete(request, form) and await _create(request, place, form):
+    if _is_complete(request, form) and await create_role(request, place, form):
         words = {"kind": KINDS[place.level], "name": form.cleaned_data["name"]}
         url = role_url(place, form.cleaned_data["name"])
         return success_redirect(request, _("Created %(kind)s %(name)s.") % words, url)
@@ -86,7 +86,7 @@ async def edit(request: ConsoleRequest, found: ScopedRole) -> HttpResponse:
         return error_page(request, 403, text)
     known = templates_for(get_runtime(), found.place)
     form = RoleForm(posted(request), known, _content(found, known))
-    if _is_complete(request, form) and await _save(request, found, form):
+    if _is_complete(request, form) and await save_role(request, found, form):
         words = {"kind": KINDS[found.place.level], "name": found.name}
         return success_redirect(request, _("Saved %(kind)s %(name)s.") % words, found.url)
     return _page(request, found.place, known, form, role=found)
@@ -149,7 +149,7 @@ def _version(role: ScopedRole) -> tuple[str, str]:
     return meta["uid"], meta["resourceVersion"]
 
 
-async def _create(request: ConsoleRequest, place: RoleScope, form: RoleForm) -> bool:
+async def create_role(request: ConsoleRequest, place: RoleScope, form: RoleForm) -> bool:
     """Create the role and return True on success. Otherwise, add the error to the form. Raise
     `Denied`, `AuditUnavailable`.
     """
@@ -173,7 +173,7 @@ async def _create(request: ConsoleRequest, place: RoleScope, form: RoleForm) -> 
     return not form.errors
 
 
-async def _save(request: ConsoleRequest, found: ScopedRole, form: RoleForm) -> bool:
+async def save_role(request: ConsoleRequest, found: ScopedRole, form: RoleForm) -> bool:
     """Save the role and return True on success. Otherwise, add the error to the form. Raise
     `Denied`, `AuditUnavailable`.
     """

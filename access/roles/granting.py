@@ -48,7 +48,7 @@ async def grant(request: ConsoleRequest, found: ScopedRole) -> HttpResponse:
     kind, subject = request.POST.get("kind", ""), request.POST.get("subject", "").strip()
     words = {"name": subject, "role": found.name}
     try:
-        _check_subject(request, found, kind, subject)
+        check_subject(request, found, kind, subject)
         await bind(request, found, kind, subject)
     except Refused as error:
         problem, status = str(error), error.page_code
@@ -81,15 +81,15 @@ async def revoke(request: ConsoleRequest, found: ScopedRole) -> HttpResponse:
     )
     if holding is None:
         raise Refused(_("This role assignment no longer exists. Reload the page."))
-    _check_removable(found, holding, all_of_them)
-    await _unbind(request, found, holding)
+    check_removable(found, holding, all_of_them)
+    await unbind(request, found, holding)
     words = {"name": holding.name, "role": found.name}
     return success_redirect(
         request, _("%(name)s no longer has the role %(role)s.") % words, found.url
     )
 
 
-def _check_subject(request: ConsoleRequest, found: ScopedRole, kind: str, subject: str) -> None:
+def check_subject(request: ConsoleRequest, found: ScopedRole, kind: str, subject: str) -> None:
     """Raise `Refused` if the role cannot be granted to the subject."""
     if not found.is_grantable:
         raise InvalidSubject(
@@ -185,7 +185,7 @@ def _labels(place: RoleScope, kind: str, subject: str) -> dict[str, str]:
     return labels
 
 
-def _check_removable(found: ScopedRole, holding: RoleHolder, all_of_them: list[RoleHolder]) -> None:
+def check_removable(found: ScopedRole, holding: RoleHolder, all_of_them: list[RoleHolder]) -> None:
     """Raise `Refused` if the binding must not be removed."""
     if holding.source is not None:
         raise Refused(
@@ -212,7 +212,7 @@ def _check_removable(found: ScopedRole, holding: RoleHolder, all_of_them: list[R
         raise Refused(text)
 
 
-async def _unbind(request: ConsoleRequest, found: ScopedRole, holding: RoleHolder) -> None:
+async def unbind(request: ConsoleRequest, found: ScopedRole, holding: RoleHolder) -> None:
     """Remove the subject from the binding. Raise `Denied`, `ApiError`, `AuditUnavailable`."""
     gvr: GVR = holding.gvr
     place = found.place

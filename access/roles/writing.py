@@ -123,8 +123,10 @@ async def store_undo(
     after: Manifest | None,
 ) -> None:
     """Store a change in the session so that it can be undone. `before` and `after` are the object
-    or None if it did not exist.
+    or None if it did not exist. API clients have no session.
     """
+    if not hasattr(request, "session"):
+        return
     before = _without_server_fields(before) if before else None
     body = before or after or {}
     if len(msgspec.json.encode(body)) > MAX_BODY:

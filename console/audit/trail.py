@@ -142,7 +142,8 @@ def request_action(
         user_agent=request.headers.get("User-Agent", ""),
         path=request.path,
         workspace=str(match.kwargs.get("workspace", "")) if match is not None else "",
-        origin=TOKEN if getattr(request, "bearer", None) is not None else PAGE,
+        origin=getattr(request, "audit_origin", None)
+        or (TOKEN if getattr(request, "bearer", None) is not None else PAGE),
         **({"cluster": cluster.name} if cluster is not None else {}),
     )
 

@@ -8,10 +8,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
+from http import HTTPStatus
 from time import perf_counter
 from typing import Any
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.db import close_old_connections
 from django.http.request import split_domain_port, validate_host
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -22,6 +25,7 @@ from console.gateway.errors import Refusal, send_refusal
 from console.gateway.forwarding import Reply, forward
 from console.gateway.headers import check_request_headers
 from console.gateway.impersonation import impersonated
+from console.gateway.kapis import serving
 from console.gateway.limits import (
     BODIES,
     USER_BODIES,
@@ -117,6 +121,9 @@ class _Exchange:
             await self._refuse(Refusal(500, _("An internal error occurred in the console.")))
 
     async def _refuse(self, refusal: Refusal) -> None:
+        if refusal.code == HTTPStatus.SERVICE_UNAVAILABLE:
+            # Django does this between requests: a connection to a restarted database is unusable.
+            await sync_to_async(close_old_connections)()
         if self._reply.began:
             self._reply.abort()
         else:
@@ -129,6 +136,9 @@ class _Exchange:
         _check_host(asked)
         check_request_headers(asked.raw_headers)
         info = read_request(asked.method, asked.raw_path, asked.query)
+        if serving.is_kapis(info):
+            await self._serve_kapis(info)
+            return
         offered = upgrade_of(asked)
         # Authentication
         caller = await authenticate(asked, upgrades=offered is not None)
@@ -165,6 +175,32 @@ class _Exchange:
                 await self._until_disconnect(work)
         if self._over is not None:
             raise Refusal(self._over.code, str(self._over))
+
+    async def _serve_kapis(self, info: RequestInfo) -> None:
+        """Answer a request for KubeSphere's API, which the console serves itself. Its handlers record
+        what they write.
+        """
+        asked = self._asked
+        anonymous = serving.is_public(info)
+        caller = None if anonymous else await authenticate(asked, upgrades=False)
+        cluster = clusters.get(info.cluster)
+        if cluster is None:
+            raise Refusal(404, _("The cluster was not found."))
+        body = await read_body(self._receive)
+        account = caller.account if caller is not None else ""
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(fair_slots().slot(account))
+            try:
+                stack.enter_context(_bodies.reserve(account, len(body)))
+            except QuotaExceeded as error:
+                raise too_many_requests() from error
+            identity = (
+                await impersonated(asked.raw_headers, caller, cluster)
+                if caller is not None
+                else None
+            )
+            work = serving.answer(asked, info, caller, identity, cluster, body, self._reply)
+            await self._until_disconnect(work)
 
     async def _proxy(
         self,

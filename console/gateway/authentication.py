@@ -100,6 +100,11 @@ async def _authenticate(asked: ProxyRequest, upgrades: bool) -> Caller:
 _tokens: dict[bytes, tuple[datetime, Bearer]] = {}
 
 
+def forget_tokens() -> None:
+    """Examine all tokens again at their next use."""
+    _tokens.clear()
+
+
 async def _of_token(token: str) -> Caller:
     bearer = await _examine(token)
     if bearer is None:

@@ -15,7 +15,8 @@ SECURITY_HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"referrer-policy", b"same-origin"),
 )
-_NOT_CACHED = (b"cache-control", b"no-cache, private")
+#: Responses of the console itself are for one user.
+NOT_STORED = (b"cache-control", b"private, no-store")
 
 
 class Refusal(Exception):
@@ -36,7 +37,7 @@ def status_body(code: int, message: str) -> bytes:
 
 def status_headers(body: bytes) -> list[tuple[bytes, bytes]]:
     length = (b"content-length", str(len(body)).encode())
-    return [(b"content-type", b"application/json"), length, _NOT_CACHED, *SECURITY_HEADERS]
+    return [(b"content-type", b"application/json"), length, NOT_STORED, *SECURITY_HEADERS]
 
 
 async def send_refusal(send: Any, refusal: Refusal) -> None:

@@ -9,9 +9,11 @@ UPGRADE_EXTENSION = "quarterdeck.upgrade"
 #: The verified client certificate (DER), or b"", on connections whose TLS the console terminates.
 TLS_EXTENSION = "quarterdeck.tls"
 
-#: First segments of kube-apiserver's paths. Those of `_PROBES` exist only below a cluster, because the
-#: console has probes of its own.
-_API = frozenset({"api", "apis", "version", "openapi"})
+#: First segment of KubeSphere's API.
+KAPIS = "kapis"
+#: First segments of kube-apiserver's paths, and of KubeSphere's. Those of `_PROBES` exist only below a
+#: cluster, because the console has probes of its own.
+_API = frozenset({"api", "apis", "version", "openapi", KAPIS})
 _PROBES = frozenset({"healthz", "livez", "readyz"})
 #: Versions of `/clusters/{cluster}/openapi/{version}`. Other paths there are the console's.
 _OPENAPI = frozenset({"v2", "v3"})

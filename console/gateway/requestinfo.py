@@ -29,7 +29,8 @@ READING = frozenset({"get", "list", "watch"})
 #: Subresources that pass a connection on to a program.
 CONNECTIONS = frozenset({"attach", "exec", "portforward", "proxy"})
 _NAMESPACE_SUBRESOURCES = frozenset({"finalize", "status"})
-_MAX_PATH = 2048
+#: Maximum bytes of a path, and fields of a query.
+_MAX_PATH, MAX_FIELDS = 2048, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,11 @@ class RequestInfo:
         """True if the request can change something, also through a program in a container."""
         return self.verb not in READING or self.connects
 
+    @property
+    def segments(self) -> list[str]:
+        """The decoded segments of the path."""
+        return [unquote(one) for one in self.path[1:].split("/")]
+
     def console_path(self, path: str) -> str:
         """Return the console's path for a path at kube-apiserver."""
         if not self.place or not path.startswith("/") or path.startswith("//"):
@@ -102,7 +108,10 @@ def read_request(method: str, raw_path: bytes, raw_query: bytes) -> RequestInfo:
             cluster, place = unquote(segments[number]), number
             del segments[number - 1 : number + 1]
             break
-    found = parse_qs(query, keep_blank_values=True, max_num_fields=100)
+    try:
+        found = parse_qs(query, keep_blank_values=True, max_num_fields=MAX_FIELDS)
+    except ValueError as error:
+        raise Refusal(400, _("The address has too many parameters.")) from error
     if "access_token" in found:
         raise Refusal(400, _("Send the access token in the Authorization header."))
     return _attributes(method, cluster, place, segments, query, found)

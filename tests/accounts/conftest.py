@@ -37,6 +37,7 @@ from console.kube.informer import Informer
 from rbac.process_clusters import set_host_cluster, unset_host_cluster
 from tests.rbac.fakes import FakeConsole, MovableClock
 from tests.rbac.objects import admin_role, admins, binding, user
+from tests.support.gateway import GatewayHandler
 from tests.support.informers import preloaded
 from tests.support.staticruntime import StaticRuntime
 
@@ -148,7 +149,13 @@ def runtime(users: Informer[Any]) -> Iterator[StaticRuntime]:
 
 
 class OneHost(AsyncClient):
-    """Client that sends only the given Host header. Django's client also adds its own."""
+    """Client that sends only the given Host header. Django's client also adds its own. Requests for
+    the gateway's paths reach the gateway.
+    """
+
+    def __init__(self, enforce_csrf_checks: bool = False, **options: Any) -> None:
+        super().__init__(enforce_csrf_checks, **options)
+        self.handler = GatewayHandler(enforce_csrf_checks)
 
     def _base_scope(self, **request: Any) -> dict[str, Any]:
         scope: dict[str, Any] = super()._base_scope(**request)  # type: ignore[misc]

@@ -147,8 +147,20 @@ def exchange(connection: socket.socket, data: bytes) -> Reply:
             rest += piece
     except ConnectionResetError:
         return Reply(0)
-    reply.body = rest
+    chunked = reply.headers.get("transfer-encoding", "").lower() == "chunked"
+    reply.body = _joined_chunks(rest) if chunked else rest
     return reply
+
+
+def _joined_chunks(raw: bytes) -> bytes:
+    """Return a body in chunks, of which the last one may be missing (RFC 9112, section 7.1)."""
+    found = b""
+    while raw:
+        size, _end, rest = raw.partition(b"\r\n")
+        length = int(size, 16)
+        found += rest[:length]
+        raw = rest[length + 2 :] if length else b""
+    return found
 
 
 def _head(raw: bytes) -> tuple[Reply, bytes]:

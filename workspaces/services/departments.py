@@ -89,7 +89,8 @@ def department_tree(workspace: str) -> list[Department]:
     return found
 
 
-async def create(actor: Actor, title: str, parent: str = "") -> None:
+async def create(actor: Actor, title: str, parent: str = "") -> Manifest:
+    """Create a department and return its Group."""
     actor.rights.require("create", DEPARTMENTS)
     if not title:
         raise Refused(_("Enter a department name."))
@@ -109,7 +110,7 @@ async def create(actor: Actor, title: str, parent: str = "") -> None:
             "ownerReferences": [owner_of(actor.workspace, actor.get_workspace().uid)],
         },
     }
-    await actor.as_console("create", GROUPS, Key("", ""), body)
+    return await actor.as_console("create", GROUPS, Key("", ""), body)
 
 
 async def delete(actor: Actor, name: str) -> None:

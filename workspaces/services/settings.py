@@ -102,12 +102,12 @@ async def edit(
         await remove_roles(actor, manager)
 
 
-async def set_quota(actor: Actor, hard: Amounts, version: str) -> None:
+async def set_quota(actor: Actor, hard: Amounts, version: str) -> Manifest:
     """Set the workspace quota with the user's identity, because workspace administrators must not
     set their own quota.
 
     Other fields of the quota are kept. `version` is the resourceVersion that the user saw, or ""
-    if there was none.
+    if there was none. Return the quota.
     """
     if not actor.access.can("update", WORKSPACE_QUOTAS, name=actor.workspace):
         raise Denied("update", WORKSPACE_QUOTAS)
@@ -134,7 +134,7 @@ async def set_quota(actor: Actor, hard: Amounts, version: str) -> None:
     if version:
         body["metadata"]["resourceVersion"] = version
     verb, key = "update" if version else "create", Key("", actor.workspace)
-    await actor.as_user(verb, WORKSPACE_QUOTAS, key, body)
+    return await actor.as_user(verb, WORKSPACE_QUOTAS, key, body)
 
 
 def _check_manager(manager: str) -> None:

@@ -156,7 +156,7 @@ async def test_a_session_without_a_code_is_not_signed_in(alice: Enrolled) -> Non
         for refused in (await browser.post(path), await browser.get(path + "?format=json")):
             assert refused.status_code == 403, path
             assert refused.json()["message"] == "Enter your second factor first."
-    assert (await browser.get("/kapis/iam.kubesphere.io/v1alpha2/users/alice")).status_code == 401
+    assert (await browser.get("/kapis/iam.kubesphere.io/v1alpha2/users/alice")).status_code == 403
     _, scope = await connect(from_ours(browser))
     assert (scope["account"], scope["access_in"]) == (None, None)
     assert not await scope["session_alive"]()

@@ -158,7 +158,7 @@ async def test_a_user_who_must_change_the_password_has_no_api_access(
     token = (await program.signed_in("new"))["access_token"]
     assert claims_of(token)["extra"] == {"uninitialized": ["true"]}
     answer = await program.get(USERS + "new", token)
-    assert (answer.status_code, answer.json()["message"]) == (403, "choose a password first")
+    assert (answer.status_code, answer.json()["message"]) == (403, "Choose a new password first.")
     assert (await program.get(LIST, token)).status_code == 401
     assert (await program.get(USERINFO, token)).status_code == 200
 

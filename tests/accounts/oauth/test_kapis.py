@@ -69,7 +69,7 @@ async def test_other_clusters_are_not_found(program: Program) -> None:
     assert answer.status_code == 404
 
 
-async def test_the_api_is_read_only(program: Program) -> None:
+async def test_other_methods_are_refused(program: Program) -> None:
     token = (await program.signed_in())["access_token"]
     answer = await program.post(ME, {}, Authorization=f"Bearer {token}")
-    assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
+    assert (answer.status_code, answer["Allow"]) == (405, "DELETE, GET, PATCH, PUT")
