@@ -10,7 +10,7 @@ from console.ui.wizard.wizard import Wizard, WizardDraft
 from console.views.wizards import read_manifests
 from tests.support.wizard_forms import EXISTING, fields_of, offline, step_fields, step_html
 from tests.wizards.charts import chart_objects
-from tests.wizards.test_round_trip import WIZARDS
+from tests.wizards.every_wizard import WIZARDS
 
 BY_KIND: Mapping[str, Wizard] = {wizard.main.api_kind: wizard for wizard, _manifest in WIZARDS}
 CHARTS = {f"{chart}-{release}": manifests for chart, release, manifests in chart_objects()}
