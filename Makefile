@@ -43,11 +43,12 @@ quick:
 	sh scripts/setup.sh dev
 	$(PYTEST) --dist worksteal -m 'not programs and not django_db' $(ARGS)
 
-# Update the screenshots in docs/tasks.md.
+# Update the screenshots in docs/tasks.md and docs/wizards.md.
 screenshots:
 	sh scripts/setup.sh dev
 	sh scripts/debian.sh chromium-headless-shell fonts-noto-cjk pngquant
 	TEST_DEPTH=deep SCREENSHOTS=docs/screenshots $(PY) -m pytest tests/browser/tasks -k "embedded and (pointer or every_look)"
+	TEST_DEPTH=deep SCREENSHOTS=docs/screenshots $(PY) -m pytest tests/browser/tasks/test_wizard_pages.py -k "embedded and (light-en-1280 or dark-en-1680 or dark-en-390)"
 	TEST_DEPTH=deep SCREENSHOTS=docs/screenshots $(PY) -m pytest tests/browser/repairs -k "light-en-1280 or dark-zh-390"
 	SCREENSHOTS=docs/screenshots $(PY) -m pytest tests/browser/logs/test_terminals.py -k "right or quarter"
 

@@ -17,6 +17,7 @@ urlpatterns = [
     path("projects/<str:namespace>/quota", projects.quota_of, name="project_quota"),
     path("workspaces", listing.workspaces, name="workspace_list"),
     path("workspaces/-/new", listing.new, name="workspace_new"),
+    path("workspaces/-/users", listing.suggest_managers, name="workspace_new_users"),
     path(_HERE, overview.overview, name="workspace"),
     path(f"{_HERE}/projects", overview.projects, name="workspace_projects"),
     path(f"{_HERE}/projects/-/new", projects.new, name="workspace_project_new"),

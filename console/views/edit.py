@@ -75,6 +75,7 @@ from console.views.history import (
 )
 from console.views.line_problems import is_caused_by_text, line_problems
 from console.views.page import page, success_redirect
+from console.views.wizard_review import change_quotas
 
 #: Number of attempts to save while others change the object.
 MAX_TRIES = 10
@@ -354,7 +355,9 @@ async def _review(asked: EditRequest, *, save: bool) -> HttpResponse:
                     if left and await _has_changed(asked, live):
                         continue
                     # `anew`: the user has reviewed a different change before.
-                    context, status = {**preview, "anew": save}, 409 if save else 200
+                    quotas = await change_quotas(asked.access, asked.kind.gvr, live, trial.result)
+                    context = {**preview, "anew": save, "quotas": quotas}
+                    status = 409 if save else 200
                     return await _page(wanted.asked, "console/edit_review.html", context, status)
                 await _save(asked, live, trial)
             except Changed:

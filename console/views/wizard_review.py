@@ -1,14 +1,16 @@
-"""Review of a wizard's draft: what the cluster says about its objects, and the quotas afterwards."""
+"""Review of drafts: what the cluster says about the objects, and the quotas afterwards."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.kube.gvr import LIMIT_RANGES, NAMESPACES, NODES, RESOURCE_QUOTAS
+from console.kube.gvr import GVR, LIMIT_RANGES, NAMESPACES, NODES, RESOURCE_QUOTAS
 from console.kube.quantity import Amounts
+from console.ui.core.access import Access
+from console.ui.core.manifests import mapping
 from console.ui.core.text import escape_invisible
 from console.ui.core.threads import in_thread
 from console.ui.editing.imports import read_items
@@ -54,29 +56,65 @@ class Review:
         )
 
     @property
-    def to_write(self) -> int:
-        """Number of objects that are created or updated."""
-        return sum(one.change != "keep" for one in self.results)
+    def to_create(self) -> int:
+        return sum(one.change == "create" for one in self.results)
+
+    @property
+    def to_change(self) -> int:
+        """Number of existing objects that are changed."""
+        return sum(one.change == "update" for one in self.results)
 
 
 async def review_draft(
-    run: ImportRun, context: WizardContext, text: str, made: Sequence[CreatedObject] | None
+    run: ImportRun, draft: WizardDraft, made: Sequence[CreatedObject] | None
 ) -> Review:
-    """Check the objects of a text with dry runs.
+    """Check the objects of a draft with dry runs.
 
     `made` are the objects that an earlier attempt created. None if there was no attempt.
     """
     try:
-        items, wrong = await in_thread(read_items, text, run.namespace)
+        items, wrong = await in_thread(read_items, draft.created_text, run.namespace)
     except InvalidManifest as error:
         return Review(problems=error.problems)
-    checked = [_taken(one, made) for one in await run.check(items)]
-    runtime = context.access.cluster.runtime
-    await asyncio.gather(*(runtime.wait_synced(one, timeout=FIRST_LIST_WAIT) for one in _READ))
+    context, changed = draft.context, draft.changed_objects
+    checked = [
+        one if _is_in(one, context.namespace, changed) else _taken(one, made)
+        for one in await run.check(items)
+    ]
+    await _wait_for_lists(context)
     quotas = await in_thread(_quotas, context, checked)
     pods = await check_pods(run.access, run.client, checked)
     notes = security_notes(run.access, context.namespace, pods) if has_pods(checked) else ()
     return Review(checked, wrong, quotas, pods, notes)
+
+
+def _is_in(result: ObjectResult, namespace: str, objects: Collection[tuple[str, str]]) -> bool:
+    """Return True if an object of the project is one of `objects`, kinds and names."""
+    return result.namespace == namespace and (result.item.kind, result.item.name) in objects
+
+
+async def _wait_for_lists(context: WizardContext) -> None:
+    """Wait until the types that quotas depend on are loaded, for a limited time."""
+    runtime = context.access.cluster.runtime
+    await asyncio.gather(*(runtime.wait_synced(one, timeout=FIRST_LIST_WAIT) for one in _READ))
+
+
+async def change_quotas(
+    access: Access, gvr: GVR, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> list[QuotaPreview]:
+    """Return the quotas whose usage a change of an object increases or reduces."""
+    namespace = mapping(before, "metadata").get("namespace", "")
+    context = WizardContext(access, namespace, is_new=False)
+    await _wait_for_lists(context)
+    return await in_thread(_change_quotas, context, gvr, before, after)
+
+
+def _change_quotas(
+    context: WizardContext, gvr: GVR, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> list[QuotaPreview]:
+    added: Amounts = {}
+    _add_change(added, context, gvr, after, before)
+    return _previews(context, {name: amount for name, amount in added.items() if amount})
 
 
 def _taken(result: ObjectResult, made: Sequence[CreatedObject] | None) -> ObjectResult:
@@ -116,16 +154,28 @@ def draft_quotas(draft: WizardDraft) -> list[QuotaPreview]:
 
 def _quotas(context: WizardContext, results: Sequence[ObjectResult]) -> list[QuotaPreview]:
     added: Amounts = {}
-    ranges, nodes = _limit_ranges(context), len(context.entries(NODES)) or 1
     for one in results:
         new = one.stored or one.body or one.item.found.manifest
         if one.gvr is None or one.namespace != context.namespace or one.change == "keep":
             continue
-        _add(added, needs_of(one.gvr, new, ranges, nodes))
-        if one.live is not None and one.change == "update":
-            before = needs_of(one.gvr, one.live, ranges, nodes)
-            _add(added, {name: -amount for name, amount in before.items()})
+        before = one.live if one.change == "update" else None
+        _add_change(added, context, one.gvr, new, before)
     return _previews(context, added)
+
+
+def _add_change(
+    added: Amounts,
+    context: WizardContext,
+    gvr: GVR,
+    new: Mapping[str, Any],
+    before: Mapping[str, Any] | None,
+) -> None:
+    """Add what an object needs, without what it needed `before`."""
+    ranges, nodes = _limit_ranges(context), len(context.entries(NODES)) or 1
+    _add(added, needs_of(gvr, new, ranges, nodes))
+    if before is not None:
+        old = needs_of(gvr, before, ranges, nodes)
+        _add(added, {name: -amount for name, amount in old.items()})
 
 
 def _add(found: Amounts, more: Amounts) -> None:

@@ -458,7 +458,7 @@ class WizardRequest(DraftPage):
         return await whole_page(self.request, self._review_page(draft, found))
 
     async def _check(self, run: ImportRun, draft: WizardDraft) -> Review:
-        return await review_draft(run, draft.context, draft.created_text, created_in(self.made))
+        return await review_draft(run, draft, created_in(self.made))
 
     def _review_page(self, draft: WizardDraft, found: Review, *, anew: bool = False) -> Content:
         """Return the page of a review. With `anew`, nothing was created, because the result differs

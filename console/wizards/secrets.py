@@ -4,7 +4,8 @@ existing Secrets have no wizard.
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,15 +18,25 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
-from console.kube.gvr import SECRETS
+from console.kube.apply import writable_content
+from console.kube.gvr import SECRETS, SERVICE_ACCOUNTS
 from console.registries.logins import FORCE_INSECURE
 from console.ui.wizard import fields
 from console.ui.wizard.fields import Text
-from console.ui.wizard.parts import BoundPart, Case, FormPart, Group, MapRows, Variant
+from console.ui.wizard.parts import (
+    BoundPart,
+    Case,
+    FormPart,
+    Group,
+    MapRows,
+    OptionalDocument,
+    Variant,
+)
 from console.ui.wizard.paths import ABSENT, remove_at, write_at
-from console.ui.wizard.state import FieldScope
+from console.ui.wizard.state import FieldScope, FormState, WizardContext
+from console.ui.wizard.wizard import Slot, name_of
 from console.wizards.configuration import data_rows
 from console.wizards.metadata import short_wizard
 from console.wizards.registries import INSECURE_FIELD, VERIFY
@@ -33,6 +44,11 @@ from console.wizards.uploads import FileUpload
 
 _DATA = "stringData"
 _DOCKER, _CERTIFICATE, _KEY = ".dockerconfigjson", "tls.crt", "tls.key"
+_REGISTRY_TYPE = "kubernetes.io/dockerconfigjson"
+#: Slot and name of the ServiceAccount of pods that name no other.
+_ACCOUNT, DEFAULT_ACCOUNT = "account", "default"
+#: Days before the expiry of a certificate from which the form only shows the expiry.
+_SOON_DAYS = 30
 #: Slot of the decoded JSON while its fields are shown or changed.
 _DECODED = "~json"
 
@@ -116,11 +132,21 @@ def _certificate_words(value: Any, _scope: FieldScope) -> Text:
     """Return for which hosts and until when a certificate is valid."""
     try:
         first = _chain(value)[0]
+    except (AttributeError, ValueError):
+        return ""
+    hosts = ""
+    with suppress(ValueError, x509.ExtensionNotFound):
         names = first.extensions.get_extension_for_class(x509.SubjectAlternativeName)
         hosts = ", ".join(names.value.get_values_for_type(x509.DNSName)[:5])
-    except (AttributeError, ValueError, x509.ExtensionNotFound):
-        return ""
-    words = {"hosts": hosts, "date": first.not_valid_after_utc.date().isoformat()}
+    days = (first.not_valid_after_utc - datetime.now(UTC)).days
+    words = {"hosts": hosts, "date": first.not_valid_after_utc.date().isoformat(), "n": days}
+    if 0 <= days < _SOON_DAYS:
+        text = ngettext(
+            "Expires in %(n)d day, on %(date)s.", "Expires in %(n)d days, on %(date)s.", days
+        )
+        return text % words
+    if not hosts:
+        return _("Valid until %(date)s.") % words
     return _("For %(hosts)s. Valid until %(date)s.") % words
 
 
@@ -203,6 +229,48 @@ _REGISTRIES = JsonText(
 )
 
 
+def _default_account(context: WizardContext) -> dict[str, Any] | None:
+    """Return the ServiceAccount that pods of the project use by default, if the viewer may see it."""
+    found = (one for one in context.entries(SERVICE_ACCOUNTS) if one.key.name == DEFAULT_ACCOUNT)
+    entry = next(found, None) if context.namespace else None
+    if entry is None:
+        return None
+    head = {"apiVersion": SERVICE_ACCOUNTS.group_version, "kind": "ServiceAccount"}
+    return {**head, **writable_content(entry.original())}
+
+
+def _start_account(state: FormState) -> Mapping[str, Any]:
+    return _default_account(state.context) or {}
+
+
+def _follow(state: FormState, _before: str) -> None:
+    """Add the Secret to the current pull secrets of the default ServiceAccount, if it is chosen."""
+    if _ACCOUNT not in state.documents:
+        return
+    secret, account = state.documents[""], _default_account(state.context)
+    if account is None or secret.get("type") != _REGISTRY_TYPE:
+        del state.documents[_ACCOUNT]
+        return
+    held = account.get("imagePullSecrets") or []
+    own = {"name": name_of(secret)}
+    account["imagePullSecrets"] = held if own in held else [*held, own]
+    state.documents[_ACCOUNT] = account
+
+
+_FOR_ALL_PODS = Group(
+    shown_if=lambda scope: _default_account(scope.state.context) is not None,
+    parts=(
+        OptionalDocument(
+            slot=_ACCOUNT,
+            label=gettext_lazy("Use for all pods of this project"),
+            hint=gettext_lazy("Adds the Secret to the ServiceAccount default."),
+            start=_start_account,
+            parts=(),
+        ),
+    ),
+)
+
+
 def _case(id: str, type: str, label: Text, hint: Text, *parts: FormPart) -> Case:
     return Case(
         id=id,
@@ -265,12 +333,12 @@ SECRET = short_wizard(
                         label=gettext_lazy("Registry"),
                         hint=gettext_lazy("Sign-in to pull images"),
                         keys=("type", _DATA),
-                        when=lambda scope: scope.get("type") == "kubernetes.io/dockerconfigjson",
+                        when=lambda scope: scope.get("type") == _REGISTRY_TYPE,
                         start={
-                            "type": "kubernetes.io/dockerconfigjson",
+                            "type": _REGISTRY_TYPE,
                             _DATA: {_DOCKER: '{"auths": {"": {}}}'},
                         },
-                        parts=(INSECURE_FIELD, _REGISTRIES),
+                        parts=(INSECURE_FIELD, _REGISTRIES, _FOR_ALL_PODS),
                     ),
                     _case(
                         "basic",
@@ -308,6 +376,17 @@ SECRET = short_wizard(
             ),
         )
     ),
+    slots=(
+        Slot(
+            id=_ACCOUNT,
+            gvr=SERVICE_ACCOUNTS,
+            api_kind="ServiceAccount",
+            belongs=lambda _documents, manifest: name_of(manifest) == DEFAULT_ACCOUNT,
+            changes_existing=True,
+        ),
+    ),
+    finish=_follow,
+    implied=((_ACCOUNT, ()),),
     start=lambda context: {"type": "Opaque", _DATA: {"": ""}},
     apart=lambda key: key == FORCE_INSECURE,
     facts=lambda scope: [(gettext_lazy("Type"), str(scope.get("type") or "Opaque"))],

@@ -95,6 +95,13 @@ document.addEventListener("change", (event) => {
   event.target.form.append(button);
   event.target.form.requestSubmit(button);
 });
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-reveals]");
+  if (!button) return;
+  const shows = button.ariaPressed !== "true";
+  button.ariaPressed = String(shows);
+  document.getElementById(button.dataset.reveals).type = shows ? "text" : "password";
+});
 // Questions about fields are sent to the step, whose address differs from that of a new page.
 document.addEventListener("htmx:configRequest", (event) => {
   if (event.target.closest("form") === form()) event.detail.path = form().action;

@@ -101,6 +101,30 @@ async def test_the_review_compares_the_objects_with_the_quota(desk: Desk, runtim
     assert visitor.fields["replicas"] == "10"
 
 
+async def test_the_review_of_an_edit_compares_the_change_with_the_quota(
+    desk: Desk, runtime: Runtime
+) -> None:
+    name = unique("wizard")
+    visitor = await reviewed(desk, name)
+    await visitor.press("create")
+    quota(desk, runtime, pods="4", **{"limits.memory": "1Gi", "count/deployments.apps": "5"})
+    await visitor.open(f"/clusters/host/projects/{desk.namespace}/deployments/{name}/edit/form")
+    await visitor.press("go.review", replicas="4")
+    rows = re.findall(
+        r'title="([^"]+)">[^<]*</th><td[^>]*>([^<]+)</td><td[^>]*><strong>([^<]+)<', visitor.main
+    )
+    assert {resource for resource, _now, _after in rows} == {"pods", "limits.memory"}
+    assert "The objects need more than the quota allows." not in visitor.html
+    await visitor.open(f"/clusters/host/projects/{desk.namespace}/deployments/{name}/edit/form")
+    await visitor.press("go.review", replicas="9")
+    assert "The objects need more than the quota allows." in visitor.html
+    assert 'value="save"' in visitor.html
+    await visitor.press("edit")
+    await visitor.press("go.basics")
+    await visitor.press("go.review", replicas="2")
+    assert 'class="change-table"' not in visitor.html, visitor.main
+
+
 async def test_defaults_of_the_project_count_towards_the_quota(
     desk: Desk, runtime: Runtime
 ) -> None:

@@ -3,7 +3,6 @@ connect to whom before and after.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -25,18 +24,7 @@ from console.wizards.network_policies import NETWORK_POLICY
 from console.wizards.reach import Evaluation, Reach, ports_text
 from tests.support.wizard_forms import OfflineContext, filled_in, offline, step_fields, step_html
 from tests.wizards import rich
-
-
-@dataclass
-class CachedObject:
-    """An object in the cache, with the fields that wizards read."""
-
-    key: Key
-    projection: Any = None
-    manifest: dict[str, Any] = field(default_factory=dict)
-
-    def original(self) -> dict[str, Any]:
-        return self.manifest
+from tests.wizards.cached_objects import CachedObject
 
 
 class Projection:

@@ -3,16 +3,19 @@
 import json
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from console.kinds.secrets import SecretKind
+from console.kube.gvr import SERVICE_ACCOUNTS, Key
 from console.ui.core.actions import EditForm
 from console.ui.wizard.wizard import WizardDraft
 from console.wizards.secrets import SECRET
-from tests.support.wizard_forms import EXISTING, filled_in
+from tests.support.wizard_forms import EXISTING, filled_in, offline, step_html
+from tests.wizards.cached_objects import CachedObject
 
 
 def certificate(days: int = 9) -> tuple[str, str]:
@@ -46,6 +49,45 @@ def test_a_certificate_and_its_key_are_accepted() -> None:
     assert draft.main["type"] == "kubernetes.io/tls"
     assert draft.main["stringData"] == {"tls.crt": text, "tls.key": key}
     assert problems(draft) == []
+
+
+@pytest.mark.parametrize(
+    ("days", "words"),
+    [(90, "For shop.example.com. Valid until "), (9, "Expires in 8 days, on "), (-1, "For ")],
+)
+def test_the_expiry_of_a_certificate_is_shown(days: int, words: str) -> None:
+    text, key = certificate(days)
+    draft = new_secret("tls", certificate=text, key=key)
+    html = step_html(draft, SECRET.steps[0])
+    assert f">{words}" in html
+
+
+def test_a_registry_is_added_to_the_default_service_account() -> None:
+    account = {
+        "metadata": {"name": "default", "namespace": "shop", "labels": {"a": "b"}, "uid": "1"},
+        "imagePullSecrets": [{"name": "mirror"}],
+        "automountServiceAccountToken": False,
+    }
+    entry = CachedObject(Key("shop", "default"), manifest=account)
+    draft = WizardDraft.of(SECRET, offline(objects={SERVICE_ACCOUNTS: (entry,)}), [])
+    filled_in(draft, kind="registry", name="hub")
+    assert draft.changed_objects == frozenset()
+    filled_in(draft, **{"kind.registry.account": "on"})
+    assert draft.changed_objects == {("ServiceAccount", "default")}
+    filled_in(draft, name="quay")
+    assert draft.documents["account"] == {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        **account,
+        "metadata": {"name": "default", "namespace": "shop", "labels": {"a": "b"}},
+        "imagePullSecrets": [{"name": "mirror"}, {"name": "quay"}],
+    }
+    assert draft.yaml_only() == []
+    filled_in(draft, kind="opaque")
+    assert [one["kind"] for one in draft.manifests] == ["Secret"]
+    unseen = WizardDraft.of(SECRET, offline(), [])
+    filled_in(unseen, kind="registry")
+    assert "all pods of this project" not in step_html(unseen, SECRET.steps[0])
 
 
 def test_an_expired_certificate_is_reported() -> None:

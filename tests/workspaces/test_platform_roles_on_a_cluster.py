@@ -97,6 +97,10 @@ async def test_the_workspaces_manager_role_of_kubesphere_3_3_manages_all_workspa
 ) -> None:
     wim = await ready(tenancy, "wim")
     assert "owen" in text_of(await wim.get("/workspaces/works/members"))
+    form = (await wim.get("/workspaces/-/new")).content.decode()
+    assert 'hx-get="/workspaces/-/users"' in form and '<datalist id="found-users">' in form
+    found = (await wim.get("/workspaces/-/users?manager=owe")).content.decode()
+    assert '<option value="owen">' in found
     answer = await wim.post("/workspaces/-/new", name="wims", manager="owen")
     assert answer.status_code == 302, answer.content
     await until(lambda: read(tenancy, WORKSPACES, "wims"), "the workspace")
@@ -138,6 +142,7 @@ async def test_permissions_for_members_apply_to_every_workspace(tenancy: Tenancy
     assert answer.status_code == 302
     # Actions that she may not perform.
     assert (await ines.post("/workspaces/-/new", name="iness", manager="ines")).status_code == 403
+    assert (await ines.get("/workspaces/-/users?manager=gil")).status_code == 403
     assert (await ines.post("/workspaces/works/projects/-/new", name="ines-x")).status_code == 403
     access = get_authorizer().access_for(Identity("ines"), clusters.host)
     assert not may_see_quota(access, "works")

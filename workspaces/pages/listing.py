@@ -24,6 +24,7 @@ from console.views.guard import access_of
 from console.views.page import page, success_redirect
 from workspaces.pages.base import complete, watch_types
 from workspaces.pages.forms import NewWorkspaceForm
+from workspaces.pages.members import user_options
 from workspaces.quotas import QuotaUsage, projects_of, workspace_usage
 from workspaces.rights import MEMBERS, may_see_quota, workspace_rights
 from workspaces.services import settings
@@ -86,11 +87,9 @@ def _line(access: Access, found: Workspace) -> WorkspaceRow:
 
 @page("GET", "POST", menu=WORKSPACES_ENTRY)
 async def new(request: ConsoleRequest) -> HttpResponse:
-    await watch_types()
-    access = access_of(request)
-    if not access.can("create", WORKSPACE_TEMPLATES):
-        raise Denied("create", WORKSPACE_TEMPLATES)
+    access = await _creator(request)
     form = NewWorkspaceForm(posted(request), initial={"manager": access.identity.name})
+    form.suggest_users(reverse("workspace_new_users"))
     if form.is_valid():
         given = form.cleaned_data
         actor = Actor(request, access, given["name"])
@@ -108,3 +107,18 @@ async def new(request: ConsoleRequest) -> HttpResponse:
         "back": reverse("workspace_list"),
     }
     return render(request, "workspaces/form.html", context, status=form.page_status)
+
+
+@page("GET")
+async def suggest_managers(request: ConsoleRequest) -> HttpResponse:
+    """Return users as options of the field `manager` of a new workspace."""
+    return user_options(request, await _creator(request))
+
+
+async def _creator(request: ConsoleRequest) -> Access:
+    """Return the permissions of the viewer. Raise `Denied` if they don't allow new workspaces."""
+    await watch_types()
+    access = access_of(request)
+    if not access.can("create", WORKSPACE_TEMPLATES):
+        raise Denied("create", WORKSPACE_TEMPLATES)
+    return access

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from accounts.admin.views import user_url
 from accounts.users.directory import users
 from console.kube.gvr import GROUP_BINDINGS, GROUPS, USERS, Key
+from console.ui.core.access import Access
 from console.ui.core.menu import MenuEntry
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.text import escape_invisible
@@ -89,8 +90,13 @@ async def suggest(request: ConsoleRequest, workspace: str) -> HttpResponse:
     """
     opened = await open_workspace(request, workspace)
     opened.rights.require("create", MEMBERS)
+    return user_options(request, opened.access)
+
+
+def user_options(request: ConsoleRequest, access: Access) -> HttpResponse:
+    """Return the users that match the typed text, as options. Raise `UsersNotCached`."""
     part = request.GET.get("user") or request.GET.get("manager") or ""
-    found = user_search.find_users(opened.access, request.account or "", "", part)
+    found = user_search.find_users(access, request.account or "", "", part)
     response = render(request, "workspaces/_user_options.html", {"people": found.people})
     response["Cache-Control"] = "no-store"
     return response

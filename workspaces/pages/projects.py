@@ -68,8 +68,24 @@ def new(opened: WorkspacePage) -> FormPage:
         button=_("Create project"),
         done=_("Created project %(name)s."),
         named_by="name",
-        options={"about": about},
+        options={"about": about, "more": _summary(opened)},
     )
+
+
+def _summary(opened: WorkspacePage) -> Mapping[str, Any]:
+    """Return the summary of a new project, and the objects that are created."""
+    who = escape_invisible(opened.access.identity.name)
+    creates = [_("Project (namespace)"), _("Role binding for %(user)s") % {"user": who}]
+    if workspace_hard(opened.name):
+        creates.insert(1, _("Resource quota: the share of the workspace quota"))
+    return {
+        "summary": [
+            (_("Workspace"), escape_invisible(opened.name)),
+            (_("Cluster"), HOST),
+            (_("Administrator"), who),
+        ],
+        "creates": creates,
+    }
 
 
 def _quota_amounts(opened: WorkspacePage, namespace: str = "") -> Mapping[str, Amounts]:

@@ -45,7 +45,8 @@ class Step:
 @dataclass(frozen=True, kw_only=True)
 class Slot:
     """A document of the draft. Its manifest is the first with the group and kind that belongs to the
-    draft. `belongs` gets the documents of the slots before, and a manifest.
+    draft. `belongs` gets the documents of the slots before, and a manifest. `changes_existing` allows
+    the document to change an existing object.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Slot:
     belongs: Callable[[Mapping[str, dict[str, Any]], Mapping[str, Any]], bool] = (
         lambda documents, manifest: True
     )
+    changes_existing: bool = False
 
     def matches(self, manifest: Mapping[str, Any]) -> bool:
         group = str(manifest.get("apiVersion", "")).rpartition("/")[0]
@@ -219,6 +221,13 @@ class WizardDraft:
         if self.wizard.split is not None:
             slots = [one for document in slots for one in self.wizard.split(document)]
         return [*slots, *self.others]
+
+    @property
+    def changed_objects(self) -> frozenset[tuple[str, str]]:
+        """Kinds and names of the existing objects that the draft may change."""
+        slots = (one for one in self.wizard.slots if one.changes_existing)
+        found = ((one, self.documents.get(one.id)) for one in slots)
+        return frozenset((one.api_kind, name_of(held)) for one, held in found if held is not None)
 
     @property
     def created_text(self) -> str:

@@ -23,8 +23,10 @@ from tests.browser.tasks import sample_objects
 from tests.browser.tasks.sample_objects import Scene
 from tests.support.depth import choice, fewer
 
-HEIGHTS = {1280: 800, 390: 844}
+HEIGHTS = {1280: 800, 1680: 1000, 390: 844}
 PHONE = 390
+#: Widths of the tasks. The wizards are also tested at 1680 pixels.
+WIDTHS = (1280, PHONE)
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Look:
         return f"{self.theme}-{self.lang}-{self.width}"
 
 
-LOOKS = [Look(*parts) for parts in product(("light", "dark"), ("en", "zh"), HEIGHTS)]
+LOOKS = [Look(*parts) for parts in product(("light", "dark"), ("en", "zh"), WIDTHS)]
 #: Two looks that differ in every value.
 GATE = (LOOKS[0], LOOKS[-1])
 _COOKIES = {"en": "en", "zh": "zh-hans"}
@@ -60,8 +62,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         looks = fewer(LOOKS, choice(name, GATE))
         metafunc.parametrize("look", looks, ids=str, indirect=True, scope="package")
     if "plain" in metafunc.fixturenames:
-        widths = [*HEIGHTS]
-        metafunc.parametrize("plain", fewer(widths, choice(name, widths)), indirect=True)
+        metafunc.parametrize("plain", fewer(WIDTHS, choice(name, WIDTHS)), indirect=True)
 
 
 @pytest.fixture(scope="package", params=["embedded", pytest.param("real", marks=pytest.mark.deep)])
