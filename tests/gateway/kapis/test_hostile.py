@@ -27,7 +27,7 @@ PATHS = [
 BODIES = [
     b"", b"{", b"null", b"[]", b"1", b'"x"', b"\xff\xfe", b"{}", b'{"metadata":1}',
     b'{"metadata":{"name":1}}',
-    b'{"metadata":{"name":"a","labels":[]}}', b'{"metadata":{"annotations":{"a":1}}}', b"[1]", b"[null]",
+    b'{"metadata":{"name":"a","labels":[1]}}', b'{"metadata":{"annotations":{"a":1}}}', b"[1]", b"[null]",
     b'[{"username":1}]', b'[{"username":"a","roleRef":[]}]', b'[{"userName":"a","groupName":{}}]',
     b'{"spec":1}', b'{"spec":{"password":{}}}', b'{"spec":{"quota":{"hard":{"cpu":"many"}}}}',
     b'{"metadata":{"name":"' + b"a" * 5000 + b'"}}', _DEEP,
