@@ -69,13 +69,12 @@ class AdminClient(Protocol):
     async def apply(self, gvr: GVR, body: Manifest) -> Manifest: ...
 
 
-async def bootstrap(client: AdminClient, *, admin_password: str) -> None:
-    """Prepare a cluster for the console.
+async def bootstrap(client: AdminClient, *, admin_password: str | None) -> None:
+    """Prepare a cluster for the console. Without a password, no administrator is created.
 
     Raise `ApiError`, or ValueError if the password violates the password policy.
     """
-    problem = password_problem(admin_password)
-    if problem:
+    if admin_password is not None and (problem := password_problem(admin_password)):
         raise ValueError(problem)
     await _define_types(client)
     for manifest in chain(manifests("identities.yaml"), manifests("reader.yaml")):
@@ -83,7 +82,8 @@ async def bootstrap(client: AdminClient, *, admin_password: str) -> None:
     for manifest in manifests("roles.yaml"):
         await create_missing(client, _TYPES[manifest["kind"]], manifest)
     await _limit_console(client)
-    await _make_admin(client, admin_password)
+    if admin_password is not None:
+        await _make_admin(client, admin_password)
 
 
 def manifests(file: str) -> Iterator[Manifest]:
@@ -143,22 +143,22 @@ async def _make_admin(client: AdminClient, password: str) -> None:
             await create_missing(client, CLUSTER_ROLE_BINDINGS, native)
 
 
-def admin_user(hashed: str) -> Manifest:
+def admin_user(hashed: str, name: str = ADMIN) -> Manifest:
     return {
         "apiVersion": USERS.group_version,
         "kind": "User",
-        "metadata": {"name": ADMIN, "labels": LABELS},
+        "metadata": {"name": name, "labels": LABELS},
         "spec": {
-            "email": "admin@quarterdeck.local",
+            "email": f"{name}@quarterdeck.local",
             "description": "Platform administrator",
             "password": hashed,
         },
     }
 
 
-def admin_binding() -> Manifest:
-    meta = {"name": f"{ADMIN}-{PLATFORM_ADMIN}", "labels": {**LABELS, USER_LABEL: ADMIN}}
-    subjects = [subject_manifest("User", ADMIN)]
+def admin_binding(name: str = ADMIN) -> Manifest:
+    meta = {"name": f"{name}-{PLATFORM_ADMIN}", "labels": {**LABELS, USER_LABEL: name}}
+    subjects = [subject_manifest("User", name)]
     return TYPES[Level.GLOBAL].binding(meta, PLATFORM_ADMIN, subjects)
 
 

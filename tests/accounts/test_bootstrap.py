@@ -90,6 +90,13 @@ async def test_a_second_bootstrap_changes_nothing() -> None:
     assert cluster.version == version
 
 
+async def test_without_a_password_no_administrator_is_created() -> None:
+    cluster = FakeCluster()
+    await bootstrap(cluster, admin_password=None)
+    assert "platform-admin" in cluster.of(GLOBAL_ROLES)
+    assert (cluster.of(USERS), cluster.of(GLOBAL_ROLE_BINDINGS)) == ({}, {})
+
+
 async def test_an_existing_user_admin_gets_no_permissions() -> None:
     cluster = FakeCluster()
     cluster.put(USERS, user("admin", password="x"))

@@ -3,12 +3,14 @@
 import asyncio
 import json
 from collections.abc import Coroutine, Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import bcrypt
 import pytest
+from django.core.management import CommandError, call_command
 from kubernetes.config import incluster_config
 
 from accounts.bootstrap import bootstrap
@@ -129,6 +131,48 @@ def get(cluster: ControlPlane, *what: str) -> dict[str, Any]:
 def put(cluster: ControlPlane, item: dict[str, Any]) -> None:
     """Apply a manifest without server-side fields."""
     kubectl(cluster, "apply", "-f", "-", input=json.dumps(written(item)))
+
+
+# Installation.
+
+
+def test_an_administrator_can_be_created_with_kubectl(
+    cluster: ControlPlane, runtime: Runtime
+) -> None:
+    printed, shown = StringIO(), StringIO()
+    call_command("administrator", name="first", stdout=printed, stderr=shown)
+    kubectl(cluster, "create", "-f", "-", input=printed.getvalue())
+    password = shown.getvalue().split()[3]
+    assert password not in printed.getvalue()
+    hashed = get(cluster, "users.iam.kubesphere.io", "first")["spec"]["password"]
+    assert bcrypt.checkpw(password.encode(), hashed.encode())
+    native = "quarterdeck:globalrolebinding:first-platform-admin"
+    eventually(
+        lambda: cluster.kubectl("get", "clusterrolebinding", native).returncode == 0,
+        "the controllers create the native binding",
+    )
+    with pytest.raises(CommandError, match="No-name"):
+        call_command("administrator", name="No-name")
+
+
+def test_a_pod_of_an_administrator_installs_without_a_kubeconfig(
+    cluster: ControlPlane, kubeconfig: Path, pod: Path
+) -> None:
+    kubectl(cluster, "create", "serviceaccount", "installer")
+    subject = "--serviceaccount=default:installer"
+    kubectl(
+        cluster, "create", "clusterrolebinding", "installer", "--clusterrole=cluster-admin", subject
+    )
+    pod.write_text(kubectl(cluster, "create", "token", "installer").strip())
+    kubectl(cluster, "delete", "clusterrole", "quarterdeck-reader")
+    call_command("install", in_cluster=True)
+    assert get(cluster, "clusterrole", "quarterdeck-reader")["rules"]
+
+
+def test_install_needs_a_kubeconfig_and_a_path_or_neither(tmp_path: Path) -> None:
+    for given in ({"in_cluster": True, "out": tmp_path}, {"kubeconfig": tmp_path}):
+        with pytest.raises(CommandError, match="together"):
+            call_command("install", **given)
 
 
 # Identities.

@@ -47,19 +47,45 @@ async def revoke_old(client: ConsoleClient) -> None:
             continue
 
 
+async def apply_manifests(transport: Transport) -> None:
+    """Apply `manifests/` without creating an administrator."""
+    try:
+        await bootstrap(ConsoleClient(transport), admin_password=None)
+    finally:
+        await transport.close()
+
+
+def new_password() -> str:
+    """Return a random password that satisfies the password rules."""
+    return secrets.token_urlsafe(12) + "aA1"
+
+
 class Command(BaseCommand):
     help = "Apply manifests/, create the first administrator, and write the console's kubeconfig."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "--kubeconfig", type=Path, required=True, help="kubeconfig of a cluster administrator"
+        source = parser.add_mutually_exclusive_group(required=True)
+        source.add_argument("--kubeconfig", type=Path, help="kubeconfig of a cluster administrator")
+        source.add_argument(
+            "--in-cluster",
+            action="store_true",
+            help="use the pod's service account, and only apply manifests/",
         )
-        parser.add_argument(
-            "--out", type=Path, required=True, help="path of the console's kubeconfig"
-        )
+        parser.add_argument("--out", type=Path, help="path of the console's kubeconfig")
 
-    def handle(self, *args: Any, kubeconfig: Path, out: Path, **options: Any) -> None:
+    def handle(self, *args: Any, kubeconfig: Path | None, out: Path | None, **options: Any) -> None:
+        if (kubeconfig is None) != (out is None):
+            raise CommandError("Use --kubeconfig and --out together, or --in-cluster alone")
+        if kubeconfig is not None and out is not None:
+            self.write_kubeconfig(kubeconfig, out)
+            return
+        try:
+            asyncio.run(apply_manifests(Transport(Credentials("admin"))))
+        except (NoCluster, ApiError, OSError) as error:
+            raise CommandError(str(error)) from error
+
+    def write_kubeconfig(self, kubeconfig: Path, out: Path) -> None:
         try:
             transport = Transport(Credentials("admin", str(kubeconfig)))
             ca_file = transport.credentials.ca_file
@@ -79,7 +105,7 @@ class Command(BaseCommand):
         client = ConsoleClient(transport)
         try:
             given = os.environ.get("QUARTERDECK_ADMIN_PASSWORD", "")
-            password = given or secrets.token_urlsafe(12) + "aA1"
+            password = given or new_password()
             new = not await exists(client)
             tokens = await install_into(client, admin_password=password)
         finally:
