@@ -8,15 +8,20 @@ import ssl
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from console.kube.gvr import WORKSPACE_TEMPLATES
 from tests.browser.console import ROOT, Console, running, sign_in
+from tests.browser.wizard_forms import field
+from tests.browser.yaml_editor import edit
+from tests.controlplane.audit import AuditEvent
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.programs import ApiserverOptions
 from tests.controlplane.waiting import eventually
@@ -34,6 +39,12 @@ DEPLOYMENT = {
             "spec": {"containers": [{"name": "worker", "image": "example/invoice:1.9.2"}]},
         },
     },
+}
+TEAM = {
+    "apiVersion": WORKSPACE_TEMPLATES.group_version,
+    "kind": "WorkspaceTemplate",
+    "metadata": {"name": "compared-team"},
+    "spec": {"template": {"spec": {}}},
 }
 #: Sends the objects of all changes by users.
 POLICY = {
@@ -191,26 +202,58 @@ def test_changes_with_kubectl_and_with_the_console_appear_once(
     expect(page.locator(".trail-body .diff")).to_contain_text("note: x")
 
 
-def test_each_write_of_the_cluster_has_one_record(audited: Console, page: Page) -> None:
-    """Compare the trail with kube-apiserver's own audit log."""
-    assert isinstance(audited.cluster, ControlPlane)
-    sign_in(page, audited, "")
-    mark = audited.cluster.audit_mark()
-    audited.kubectl("create", "namespace", "compared")
-    audited.kubectl("create", "configmap", "a", "--namespace=compared")
-    audited.kubectl("label", "namespace", "compared", "tier=test")
-    page.goto(f"{audited.url}/clusters/host/projects/compared/configmaps/a/actions/delete")
+def _with_pages(page: Page, url: str) -> None:
+    """Write with a page, the wizard, the editor, an import and a bulk action."""
+    place = f"{url}/clusters/host/projects/compared"
+    page.goto(f"{place}/configmaps/page/actions/delete")
     page.get_by_role("button", name=re.compile("Delete")).click()
     page.wait_for_url(re.compile("/clusters/host/configmaps"))
-    audited.kubectl("create", "configmap", "final")
-    eventually(
-        lambda: exported(page, audited, "name:final"), "the audit events have arrived", timeout=30
-    )
-    recorded = [str(one["audit_id"]) for one in exported(page, audited, "")]
-    assert len(recorded) == len(set(recorded))
-    written = {
-        str(one.record["auditID"]): (one.user, one.verb, one.resource, one.name)
-        for one in audited.cluster.audit_events(mark)
+    page.goto(f"{url}/clusters/host/new/deployments?namespace=compared")
+    page.fill(field(page, "name"), "wizard")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/containers")
+    page.fill(field(page, "containers.0.image"), "example/web:1")
+    page.get_by_role("button", name="Skip to review").click()
+    page.get_by_role("button", name=re.compile("^Create")).click()
+    expect(page.get_by_role("link", name="wizard").first).to_be_visible()
+    page.goto(f"{place}/configmaps/editor/edit")
+    edit(page, "blue", "green")
+    page.get_by_role("button", name="Review changes").click()
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.wait_for_url(re.compile("/configmaps/editor(?!/edit)"))
+    page.goto(f"{url}/clusters/host/import?kind=configmaps&namespace=compared")
+    page.get_by_role("button", name="Review").click()
+    page.get_by_role("button", name="Create", exact=True).click()
+    expect(page.get_by_role("link", name="compared/example")).to_be_visible()
+    page.goto(f"{url}/clusters/host/configmaps?namespace=compared&q=bulk")
+    for name in ("bulk-1", "bulk-2"):
+        page.locator(f'tr[data-key="compared/{name}"]').get_by_role("checkbox").click()
+    page.get_by_role("button", name="Delete…").click()
+    page.get_by_role("button", name=re.compile("^Delete 2")).click()
+    expect(page.locator(".summary")).to_contain_text("2 succeeded")
+
+
+def _through_the_gateway(page: Page, url: str) -> None:
+    page.goto(f"{url}/account")
+    token = page.locator("input[name=csrfmiddlewaretoken]").first.get_attribute("value") or ""
+    headers = {"X-CSRFToken": token, "Origin": url}
+    path = f"{url}/api/v1/namespaces/compared/configmaps"
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "gateway"}}
+    for answer in (
+        page.request.post(path, headers=headers, data=body),
+        page.request.delete(f"{path}/gateway", headers=headers),
+    ):
+        assert answer.ok, answer.text()
+    # A refused write and a dry run change nothing.
+    assert page.request.delete(f"{path}/absent", headers=headers).status == 404
+    assert page.request.post(f"{path}?dryRun=All", headers=headers, data=body).ok
+
+
+def _writes(events: Iterable[AuditEvent]) -> dict[str, tuple[str, ...]]:
+    """Return the changes in kube-apiserver's log by audit ID, without those of the control plane."""
+    found = [
+        (str(one.record["auditID"]), (one.user, one.verb, one.resource, one.namespace, one.name))
+        for one in events
         if one.verb in ("create", "update", "patch", "delete")
         and one.resource not in ("leases", "events", "loginrecords")
         and not one.resource.endswith("reviews")
@@ -219,10 +262,60 @@ def test_each_write_of_the_cluster_has_one_record(audited: Console, page: Page) 
         and not one.user.startswith(
             ("system:apiserver", "system:kube-", "system:serviceaccount:kube-")
         )
-    }
-    assert {name for _user, _verb, _resource, name in written.values()} >= {
-        "compared",
-        "a",
-        "final",
-    }
+    ]
+    assert len(found) == len(dict(found)), "an audit ID was used twice"
+    return dict(found)
+
+
+def test_the_trail_and_the_log_of_the_cluster_have_the_same_writes(
+    audited: Console, page: Page
+) -> None:
+    """Compare both after writes of all origins: no write is missing, and none is invented."""
+    cluster = audited.cluster
+    assert isinstance(cluster, ControlPlane)
+    sign_in(page, audited, "")
+    mark, begun = cluster.audit_mark(), datetime.now(UTC).isoformat()
+    audited.kubectl("create", "namespace", "compared")
+    for name in ("page", "editor", "bulk-1", "bulk-2"):
+        audited.kubectl("create", "configmap", name, "-n", "compared", "--from-literal=color=blue")
+    audited.kubectl("label", "namespace", "compared", "tier=test")
+    audited.kubectl("create", "-f", "-", input=json.dumps(TEAM))
+    _with_pages(page, audited.url)
+    _through_the_gateway(page, audited.url)
+    eventually(
+        lambda: exported(page, audited, "via:controller name:compared-team*"),
+        "the controllers have created the workspace",
+    )
+    # Batches are in order, so the events of earlier requests have arrived with this one.
+    audited.kubectl("create", "configmap", "final")
+    eventually(
+        lambda: exported(page, audited, "name:final"), "the audit events have arrived", timeout=30
+    )
+    events = cluster.audit_events(mark)
+    last = next(number for number, one in enumerate(events) if one.name == "final")
+    written = _writes(events[: last + 1])
+    trail = exported(page, audited, "")
+    recorded = {one["audit_id"] for one in trail}
+    assert len(recorded) == len(trail)
     assert [what for audit_id, what in written.items() if audit_id not in recorded] == []
+    # The log is read after the trail, because the controllers continue to write.
+    logged = {one.record["auditID"]: one for one in cluster.audit_events(mark)}
+    changes = [
+        one
+        for one in trail
+        if str(one["time"]) >= begun
+        and one["verb"] in ("create", "update", "patch", "delete")
+        and one["resource"] != "sessions"
+        and one["code"]
+    ]
+    assert [one for one in changes if one["audit_id"] not in logged] == []
+    for one in changes:
+        event = logged[one["audit_id"]]
+        assert one["resource"] == event.resource
+        # kube-apiserver's log has the name of a namespace also as its namespace.
+        assert one["namespace"] == event.namespace or event.resource == "namespaces"
+        # The console records the code of a success as 200.
+        codes = {one["code"], event.status}
+        assert len(codes) == 1 or codes == {200, 201}, one
+    origins = {one["origin"] for one in changes}
+    assert origins == {"page", "gateway", "controller", "direct"}

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.console import Console, sign_in
 from tests.browser.visibility import HIDE
+from tests.browser.yaml_editor import edit
 
 PATH = "/clusters/host/projects/default/configmaps/edited"
 
@@ -21,17 +22,6 @@ def settings(console: Console) -> Iterator[None]:
 
 def text_of(page: Page) -> str:
     return page.locator("textarea[name=text]").input_value()
-
-
-def edit(page: Page, old: str, new: str) -> None:
-    """Change the text as a user would, also if the editor covers the text area."""
-    page.locator("textarea[name=text]").evaluate(
-        """(area, [old, next]) => {
-            area.value = area.value.replace(old, next);
-            area.dispatchEvent(new Event("input", { bubbles: true }));
-        }""",
-        [old, new],
-    )
 
 
 def colour(console: Console) -> str:
