@@ -4,9 +4,10 @@ cluster's name.
 
 from collections.abc import Callable
 from functools import lru_cache
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from django.urls import reverse
+from django.utils.http import RFC3986_SUBDELIMS
 
 from console.kube.gvr import GVR, PODS, Key
 
@@ -26,12 +27,12 @@ def list_url(cluster: str, segment: str, namespace: str = "") -> str:
 
 def action_url(action: str, cluster: str, segment: str, key: Key) -> str:
     """Return the URL of an action's page for one object, for example `delete`."""
-    return reverse("action", args=(*_object_args(cluster, segment, key), action))
+    return _object_page("action", cluster, segment, key, action=action)
 
 
 def edit_url(cluster: str, segment: str, key: Key) -> str:
     """Return the URL of the page that edits an object's manifest."""
-    return reverse("edit", args=_object_args(cluster, segment, key))
+    return _object_page("edit", cluster, segment, key)
 
 
 def who_may_url(cluster: str, segment: str, key: Key) -> str:
@@ -45,7 +46,7 @@ def log_url(cluster: str, segment: str, key: Key, container: str = "") -> str:
 
     The log is that of the main container if `container` is empty.
     """
-    url = reverse("log", args=(cluster, key.namespace, segment, key.name))
+    url = _object_page("log", cluster, segment, key)
     return f"{_with_query(url, container=container, timestamps='1')}#end"
 
 
@@ -63,7 +64,7 @@ def terminal_url(
     The container is the main container if `container` is empty. The terminal runs a shell, or
     with `attach` is attached to the container's main process.
     """
-    url = reverse("terminal", args=(cluster, key.namespace, segment, key.name))
+    url = _object_page("terminal", cluster, segment, key)
     return _with_query(url, container=container, attach="1" if attach else "")
 
 
@@ -71,7 +72,7 @@ def files_url(cluster: str, segment: str, key: Key, container: str = "", *, path
     """Return the URL of a folder in a container of a pod: the root of the main container by
     default.
     """
-    url = reverse("files", args=(cluster, key.namespace, segment, key.name))
+    url = _object_page("files", cluster, segment, key)
     return _with_query(url, container=container, path=path)
 
 
@@ -93,23 +94,52 @@ def bulk_url(action: str, cluster: str, segment: str, namespace: str = "") -> st
 
 def draft_url(cluster: str, segment: str, key: Key) -> str:
     """Return the URL that stores the draft of an object's edit page."""
-    return reverse("draft", args=_object_args(cluster, segment, key))
-
-
-def _object_args(cluster: str, segment: str, key: Key) -> tuple[str, ...]:
-    return (cluster, *((key.namespace,) if key.namespace else ()), segment, key.name)
+    return _object_page("draft", cluster, segment, key)
 
 
 def _object_page(view: str, cluster: str, segment: str, key: Key, **parts: str) -> str:
     """Return the URL of an object's page. `parts` are its last segment, or "" to leave it out.
 
-    The arguments are named, because a URL with a namespace has as many arguments as a URL with a last
-    segment.
+    `reverse` takes longer than the rest of a row's menu, so the texts around the namespace and the
+    name are cached.
     """
-    given = {name: part for name, part in {"namespace": key.namespace, **parts}.items() if part}
-    return reverse(
-        view, kwargs={"cluster": cluster, "resource": segment, "name": key.name, **given}
-    )
+    if not key.name or "/" in key.name or "/" in key.namespace:
+        return _reversed(view, cluster, segment, key.namespace, key.name, *parts.items())
+    around = _around_object(view, cluster, segment, bool(key.namespace), *parts.items())
+    names = (key.namespace, key.name) if key.namespace else (key.name,)
+    pieces = [piece for pair in zip(around, map(_quoted, names), strict=False) for piece in pair]
+    return "".join(pieces) + around[-1]
+
+
+#: Stand for a namespace and a name. No other segment of a URL has capital letters.
+_NAMESPACE, _OBJECT = "NAMESPACE", "OBJECT"
+
+
+@lru_cache(KEPT)
+def _around_object(
+    view: str, cluster: str, segment: str, namespaced: bool, *parts: tuple[str, str]
+) -> tuple[str, ...]:
+    """Return the texts of a URL before, between and after the namespace and the name."""
+    namespace = _NAMESPACE if namespaced else ""
+    rest = _reversed(view, cluster, segment, namespace, _OBJECT, *parts)
+    before, found, rest = rest.partition(_NAMESPACE) if namespaced else ("", "", rest)
+    between, _object, after = rest.partition(_OBJECT)
+    return (before, between, after) if found else (between, after)
+
+
+def _quoted(text: str) -> str:
+    """Quote a path segment like `reverse`."""
+    return quote(text, safe=RFC3986_SUBDELIMS + "/~:@")
+
+
+def _reversed(
+    view: str, cluster: str, segment: str, namespace: str, name: str, *parts: tuple[str, str]
+) -> str:
+    """Return the URL of a view. The arguments are named, because a URL with a namespace has as many
+    arguments as a URL with a last segment.
+    """
+    given = {name: part for name, part in (("namespace", namespace), *parts) if part}
+    return reverse(view, kwargs={"cluster": cluster, "resource": segment, "name": name, **given})
 
 
 @lru_cache(KEPT)

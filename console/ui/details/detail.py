@@ -31,7 +31,7 @@ from console.ui.core.permissions import Denied, check_visible
 from console.ui.core.subject import Subject
 from console.ui.details.panels import Panel
 from console.ui.details.panels.standard import AUDIT, tabs_of
-from console.ui.fragments.cached_fragments import CachedFragment
+from console.ui.fragments.cached_fragments import CachedFragment, part_html
 from console.ui.fragments.placeholders import collect_placeholders, split_at_placeholders
 from console.ui.lists.rows import ActionBar, ListRow, action_bar, make_row, short_hash
 from console.ui.navigation.page_routes import DetailRoute
@@ -66,8 +66,17 @@ class DetailPart:
 
     @property
     def html(self) -> SafeString:
-        """Render the part with current ages, in the language that it was rendered in."""
-        return render_to_string(self.template, {"part": self, "body": self.body.html()})
+        """Return the HTML of the part with current ages, in the language of its body.
+
+        The element around the body is rendered once for all objects.
+        """
+        given = {
+            "signature": self.signature,
+            "hidden": " hidden" if self.empty else "",
+            "body": self.body.html(),
+        }
+        values = (("id", self.id), ("title", str(self.title)))
+        return part_html(self.template, values, given.__getitem__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import count
 from sys import getsizeof
 from typing import Any
 
 from django.conf import settings
 from django.template.loader import render_to_string
+from django.utils.html import escape
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, override
 
@@ -23,10 +25,11 @@ from console.ui.fragments.placeholders import (
     add_placeholders,
     age_between,
     collect_placeholders,
+    placeholder,
     split_at_placeholders,
     utc_now,
 )
-from console.ui.lists.rows import Cell, ListRow
+from console.ui.lists.rows import ActionBar, Cell, ListRow, MenuItem
 
 #: Bytes of cached parts and cells, in addition to rows, and the overhead of each cached fragment in
 #: bytes. Most parts have about 1 kB and cells a few hundred bytes, but the menu of thousands of
@@ -133,6 +136,50 @@ def part_html(
 
 
 part_cache: WeightedLruCache[tuple[Any, ...], CachedFragment] = WeightedLruCache(ROOM, _weight)
+
+
+class _ObjectText(str):
+    """The name of a text of an object, rendered as a placeholder."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return placeholder(str.__str__(self)) or ""
+
+    __html__ = __str__
+
+
+def actions_html(template: str, actions: ActionBar, **texts: str) -> SafeString:
+    """Return the HTML of an object's actions in the active language.
+
+    The template is rendered once for all objects with the same actions. Its context is `actions` and
+    `texts`. It may output the texts of the object, but its conditions must not use them.
+    """
+    groups = (actions.buttons, actions.others, actions.destructive)
+    # A list, because a generator would cost one call for each action.
+    key = tuple([tuple([item.action for item in group]) for group in groups])
+    found = part_cache.get(
+        (template, key, _language()),
+        lambda: render_fragment(template, _shared_context(actions, texts)),
+    )
+    items = (item for group in groups for item in group)
+    filled = {name: escape(text) for name, text in texts.items()}
+    filled.update((f"url-{number}", escape(item.url)) for number, item in enumerate(items))
+    html = [""] * (len(found.pieces) + len(found.placeholders))
+    html[::2] = found.pieces
+    html[1::2] = [filled[str(one)] for one in found.placeholders]
+    return _safe(html)
+
+
+def _shared_context(actions: ActionBar, texts: Iterable[str]) -> dict[str, Any]:
+    """Return the context of a template with the actions of all objects."""
+    numbers = count()
+
+    def shared(items: tuple[MenuItem, ...]) -> tuple[MenuItem, ...]:
+        return tuple(MenuItem(one.action, _ObjectText(f"url-{next(numbers)}")) for one in items)
+
+    bar = ActionBar(shared(actions.buttons), shared(actions.others), shared(actions.destructive))
+    return {"actions": bar, **{name: _ObjectText(name) for name in texts}}
 
 
 def _language() -> str:

@@ -15,7 +15,7 @@ from django.utils.functional import Promise
 from console.kube.metrics_server import ResourceUsage
 from console.kube.store import Entry
 from console.ui.core.access import Access
-from console.ui.core.actions import BULK, Action
+from console.ui.core.actions import BULK, ROW, Action
 from console.ui.core.kind import FindCause, ResourceKind
 from console.ui.core.link_resolver import LinkResolver, with_link_targets
 from console.ui.core.links import object_url
@@ -69,15 +69,15 @@ class MenuItem:
 
 @dataclass(frozen=True, slots=True)
 class ActionBar:
-    """Actions above an object's page.
+    """Actions above an object's page, or of a row.
 
     `buttons` contains the most frequent actions. The menu contains `others`, and separately
-    `destructive`, the actions that delete or stop the object.
+    `destructive`, the actions that delete or stop the object. A row has only a menu with `others`.
     """
 
-    buttons: tuple[MenuItem, ...]
-    others: tuple[MenuItem, ...]
-    destructive: tuple[MenuItem, ...]
+    buttons: tuple[MenuItem, ...] = ()
+    others: tuple[MenuItem, ...] = ()
+    destructive: tuple[MenuItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,11 @@ class ListRow:
     selectable: bool = False
     cause: PodsCause | None = None
     rendered: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def actions(self) -> ActionBar:
+        """The actions in the row's menu."""
+        return ActionBar(others=tuple([item for item in self.menu if ROW in item.action.places]))
 
 
 class RowBuilder:

@@ -1,6 +1,7 @@
 """URLs of the pages of an object lead to this object."""
 
 from collections.abc import Callable
+from urllib.parse import quote, unquote
 
 import pytest
 from django.urls import resolve
@@ -29,10 +30,15 @@ INSIDE = {"log": log_url, "terminal": terminal_url, "files": files_url}
 
 
 @pytest.mark.parametrize("page", [*PAGES, *INSIDE])
-@pytest.mark.parametrize("key", [Key("shop", "edit"), Key("form", "form"), Key("", "actions")])
+@pytest.mark.parametrize(
+    "key",
+    [Key("shop", "edit"), Key("form", "form"), Key("", "actions"), Key("a b", "50%:@é?#&")],
+)
 def test_url_of_a_page_leads_to_the_object(page: str, key: Key) -> None:
     if page in INSIDE and not key.namespace:
         return
     url = {**PAGES, **INSIDE}[page]("host", "things.example.org", key)
-    found = resolve(url.partition("?")[0]).kwargs
+    path = url.partition("#end")[0].partition("?")[0]
+    assert path == quote(unquote(path), safe="!$&'()*+,;=/~:@")
+    found = resolve(unquote(path)).kwargs
     assert (found["resource"], found["namespace"], found["name"]) == ("things.example.org", *key)

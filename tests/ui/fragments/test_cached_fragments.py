@@ -1,11 +1,14 @@
 """Cached fragments are shared only between equal permissions and languages, and show current ages."""
 
+import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.template import Context, Template, TemplateSyntaxError
 from django.template.loader import render_to_string
+from django.utils.html import escape
 from django.utils.safestring import mark_safe
 from django.utils.translation import override
 
@@ -15,10 +18,13 @@ from console.kube.status import Severity
 from console.templatetags.symbols import MARKS
 from console.ui.core.lru_cache import WeightedLruCache
 from console.ui.fragments import cached_fragments, placeholders
-from console.ui.fragments.cached_fragments import part_html, rows_html
-from console.ui.lists.rows import ListRow
+from console.ui.fragments.cached_fragments import actions_html, part_html, rows_html
+from console.ui.lists.rows import ActionBar, ListRow
 from console.ui.lists.selection import ListQuery
 from console.ui.lists.table import build_table
+from console.ui.navigation.level import Level
+from console.ui.navigation.nav import LevelProblems
+from console.ui.navigation.page_frame import LevelSwitcher
 from tests.support.informers import bring, preloaded
 from tests.ui.pod_lists import spec_of
 from tests.ui.support import FakeAccess, admin, bob, pod, small_world
@@ -102,6 +108,42 @@ def test_row_menu_depends_on_the_permissions() -> None:
             may = access.can("delete", PODS, namespace=row.namespace, name=row.name)
             assert ("/delete" in rows_html([row], "en")) is may
             assert bool(row.menu) is may
+
+
+def test_actions_are_rendered_once_for_all_objects_with_the_same_actions(
+    drawn: list[str],
+) -> None:
+    for access in (admin(), bob(), admin()):
+        informer = preloaded(PODS, small_world())
+        rows = rows_of(informer, access)
+        for row in rows:
+            html = rows_html([row], "en")
+            assert f'id="menu-{row.id}"' in html or not row.menu
+            assert all(f'"{escape(item.url)}"' in html for item in row.actions.others)
+            others = [one.name for one in rows if one.name not in row.name]
+            assert not [name for name in others if f"Actions for {name}" in html]
+    different = {tuple(item.action for item in row.menu) for row in rows}
+    assert drawn.count("ui/_row_actions.html") <= len(different) + 1
+
+
+def test_texts_of_an_object_are_escaped_in_shared_actions() -> None:
+    item = rows_of(preloaded(PODS, small_world()), admin())[0].menu[0]
+    bar = ActionBar(others=(replace(item, url='/"><b>'),))
+    texts = {"name": "<i>", "uid": "<u>", "row": '"r', "key": "&"}
+    html = actions_html("ui/_row_actions.html", bar, **texts)
+    assert not [text for text in ('"><b>', "<i>", "<u>", '"r"', '"&"') if text in html]
+    assert "Actions for &lt;i&gt;" in html
+
+
+def test_projects_in_the_header_are_rendered_once_for_all_pages(drawn: list[str]) -> None:
+    names, problems = ("a", "a&b", "shop"), LevelProblems()
+    tag = Template("{% load quarterdeck %}{% places 'project' names scope current=current %}")
+    for current in (*names, ""):
+        scope = LevelSwitcher(Level("project", "host", namespace=current), problems=problems)
+        html = tag.render(Context({"names": names, "scope": scope, "current": current}))
+        found = re.findall(r'data-place="([^"]*)" aria-current="true"', html)
+        assert found == ([escape(current)] if current else [])
+    assert drawn.count("ui/_places.html") == 1
 
 
 def test_row_is_cached_per_language() -> None:

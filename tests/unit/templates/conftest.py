@@ -8,6 +8,8 @@ import pytest
 from django.utils.translation import gettext_lazy
 from pytest_django import Settings
 
+from console.ui.lists.rows import ActionBar
+
 SINCE = datetime(2026, 11, 21, 10, 12, 41, tzinfo=UTC)
 
 
@@ -33,6 +35,15 @@ def a_cell(column: str, template: str, value: object, **other: Any) -> Thing:
 def a_row(text: str = "cart-6b7d9f-l8vnz") -> Thing:
     """Return a row with every kind of cell. `text` is used wherever cluster data can occur."""
     status = Thing(severity="error", word="Crash loop", reason=text)
+    delete = Thing(
+        label="Delete",
+        danger=True,
+        icon="trash-2",
+        has_confirmation=True,
+        dock="",
+        places={"row", "header"},
+    )
+    menu: Any = (Thing(action=delete, url="/delete"),)
     return Thing(
         id="pods-shop_2fcart",
         key=f"shop/{text}",
@@ -52,19 +63,10 @@ def a_row(text: str = "cart-6b7d9f-l8vnz") -> Thing:
             a_cell("node", "link", Thing(text=text, url="/nodes/n1")),
             a_cell("age", "age", SINCE, align="end"),
         ),
-        menu=(
-            Thing(
-                action=Thing(
-                    label="Delete",
-                    danger=True,
-                    icon="trash-2",
-                    has_confirmation=True,
-                    dock="",
-                    places={"row", "header"},
-                ),
-                url="/delete",
-            ),
-        ),
+        uid=text,
+        selectable=True,
+        menu=menu,
+        actions=ActionBar(others=menu),
     )
 
 

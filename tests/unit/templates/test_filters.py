@@ -1,12 +1,12 @@
 """Ages and counts as displayed without scripts."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from django.utils import translation
 
-from console.templatetags.quarterdeck import age, in_english, opening, thousands
+from console.templatetags.quarterdeck import age, exact, in_english, iso, opening, thousands
 from tests.unit.templates.conftest import SINCE
 from tests.unit.templates.files import STATIC
 
@@ -30,6 +30,17 @@ def test_chinese_age_contains_a_space() -> None:
 
 def test_missing_age_is_a_dash() -> None:
     assert age(None) == "—"
+
+
+def test_times_are_formatted_in_the_same_way_in_every_language() -> None:
+    for lang in ("en", "zh-hans"):
+        with translation.override(lang):
+            assert iso(SINCE) == "2026-11-21T10:12:41+00:00"
+            assert exact(SINCE) == "2026-11-21 10:12:41 UTC"
+            assert exact(datetime(9, 1, 2, 3, 4, 5, tzinfo=UTC)) == "0009-01-02 03:04:05 UTC"
+    elsewhere = SINCE.astimezone(timezone(timedelta(hours=8)))
+    assert (iso(elsewhere), exact(elsewhere)) == (iso(SINCE), exact(SINCE))
+    assert (iso(None), exact(None)) == ("", "")
 
 
 def test_script_uses_the_same_units() -> None:
