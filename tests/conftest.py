@@ -86,7 +86,7 @@ _TOGETHER = (
     ("tests/gateway/",),
     ("tests/accounts/test_on_a_cluster", "tests/accounts/test_protection_on_a_cluster"),
     ("tests/chaos/",),
-    ("tests/rbac/test_agreement", "tests/rbac/test_differential"),
+    ("tests/rbac/test_agreement", "tests/rbac/test_differential", "tests/rbac/test_who_may"),
 )
 #: Number of parameter sets of a test marked `sampled` that the gate runs.
 SOME = 8

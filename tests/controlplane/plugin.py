@@ -140,7 +140,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    _left_out.update(getattr(node, "workeroutput", {}).get("left_out", {}))
+    _left_out.update(getattr(node, "workeroutput", {}).get("report_skipped", {}))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
