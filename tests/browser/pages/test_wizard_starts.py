@@ -1,4 +1,4 @@
-"""Templates of a workspace in a browser, by form alone."""
+"""Templates of a workspace and composed applications in a browser, by form alone."""
 
 import json
 
@@ -72,3 +72,40 @@ def test_a_template_is_saved_from_a_form_and_started_from(console: Console, page
     page.get_by_role("link", name="Delete").click()
     page.get_by_role("button", name="Delete").last.click()
     expect(page.get_by_role("heading", name="No templates yet")).to_be_visible()
+
+
+def test_an_application_of_two_services_and_a_route_is_created_by_form(
+    console: Console, page: Page
+) -> None:
+    sign_in(page, console, "")
+    page.goto(f"{console.url}/clusters/host/new/applications.app.k8s.io?namespace=default")
+    page.fill(field(page, "name"), "bookshop")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/services")
+    page.fill(field(page, "components.0.name"), "books-web")
+    page.fill(field(page, "components.0.containers.0.image"), "example/web:1")
+    page.locator('[value="act.components.add"]').click()
+    page.fill(field(page, "components.1.name"), "books-db")
+    page.locator(f'{field(page, "components.1.kind")}[value="StatefulSet"]').check()
+    page.fill(field(page, "components.1.containers.0.image"), "example/db:1")
+    page.locator(".foot .primary").click()
+    page.wait_for_url("**/routes")
+    page.locator('[value="act.routes.add"]').click()
+    page.fill(field(page, "routes.0.name"), "bookshop")
+    page.fill(field(page, "routes.0.rules.0.host"), "books.example.com")
+    page.fill(field(page, "routes.0.rules.0.paths.0.service"), "books-web")
+    page.locator(".foot .primary").click()
+    page.wait_for_url("**/review")
+    page.get_by_role("button", name="Create ").click()
+    page.wait_for_url("**/created")
+    for what in ("service/books-web", "service/books-db", "ingress/bookshop"):
+        assert found(console, what, "default")
+    workloads = console.kubectl(
+        "get", "deploy,sts", "-o", "name", "-l", "app.kubernetes.io/name=bookshop"
+    )
+    assert sorted(workloads.split()) == [
+        "deployment.apps/books-web-v1",
+        "statefulset.apps/books-db-v1",
+    ]
+    page.get_by_role("link", name="books-db-v1").first.click()
+    page.wait_for_url("**/statefulsets/books-db-v1*")

@@ -74,12 +74,6 @@ def _yaml(page: Page, new: str) -> None:
     page.wait_for_url("**/yaml")
 
 
-def _project(page: Page, new: str) -> None:
-    page.goto(f"{new.partition('/clusters/')[0]}/workspaces/shop/projects/-/new")
-    page.fill(field(page, "name"), "returns")
-    page.locator("input[name=size][value=custom]").check()
-
-
 def _secret(page: Page, new: str) -> None:
     page.goto(f"{new}/secrets?namespace={PROJECT}")
     page.fill(field(page, "name"), "registry-shop")
@@ -138,10 +132,6 @@ def test_the_review_of_a_change_fits(visitor: Person) -> None:
 
 def test_the_yaml_of_a_draft_fits(visitor: Person) -> None:
     _fits(visitor, _yaml).picture("wizard-yaml")
-
-
-def test_the_form_of_a_project_fits(visitor: Person) -> None:
-    _fits(visitor, _project).picture("wizard-project")
 
 
 def test_the_form_of_a_secret_fits(visitor: Person) -> None:
