@@ -178,7 +178,7 @@ class _Exchange:
 
     async def _serve_kapis(self, info: RequestInfo) -> None:
         """Answer a request for KubeSphere's API, which the console serves itself. Its handlers record
-        what they write.
+        their writes.
         """
         asked = self._asked
         anonymous = serving.is_public(info)

@@ -1,4 +1,4 @@
-"""What responses contain in addition to the stored objects: kinds, and KubeSphere's annotations."""
+"""Additions to stored objects in responses: types and KubeSphere's annotations."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Lists and single objects of a kind, limited to what the user may see.
+"""Lists and single objects of a kind, limited to those that the user may see.
 
 Cached kinds are read from the shared cache through the same sorted lists as the pages. Other kinds,
 such as Secrets, are read from kube-apiserver as the user.
@@ -68,8 +68,8 @@ def find_kind(call: Call, resource: str) -> ResourceKind:
     return found
 
 
-def not_found(what: str) -> Refusal:
-    return Refusal(404, _("%(name)s was not found.") % {"name": what[:253]})
+def not_found(name: str) -> Refusal:
+    return Refusal(404, _("%(name)s was not found.") % {"name": name[:253]})
 
 
 def check_namespace(kind: ResourceKind, namespace: str) -> None:
@@ -106,8 +106,8 @@ def _is_read_as_user(call: Call, kind: ResourceKind) -> bool:
 async def _select(
     call: Call, kind: ResourceKind, asked: ListRequest, namespaces: tuple[str, ...]
 ) -> tuple[Sequence[Entry[Any]], int]:
-    """Return the entries of the page, and the number of all. Filters that need whole objects are
-    applied to the objects of the sorted list.
+    """Return the entries of the page, and the number of objects in all pages. Filters that need whole
+    objects are applied to the objects of the sorted list.
     """
     runtime = call.cluster.runtime
     tests = tests_of(kind.gvr.resource, asked.filters)

@@ -1,4 +1,4 @@
-"""Role templates as KubeSphere's role objects, from which its console derives what a user may see.
+"""Role templates as KubeSphere's role objects, from which its console derives a user's permissions.
 
 KubeSphere stores templates as roles with the label `iam.kubesphere.io/role-template`. The console has
 them in its catalogue (`rbac.catalogue`), and in the cluster if it was installed for KubeSphere.
@@ -54,6 +54,8 @@ def _manifest(place: RoleScope, one: Template) -> Manifest:
 
 
 def _ui_rules(name: str) -> dict[str, str]:
-    """Return what KubeSphere's console reads: `role-template-view-members` is `{"members": "view"}`."""
+    """Return the rules for KubeSphere's console: `{"members": "view"}` for the template
+    `role-template-view-members`.
+    """
     verb, _dash, resource = name.removeprefix(PREFIX).partition("-")
     return {resource: verb} if verb in ("view", "create", "manage") and resource else {}

@@ -195,7 +195,7 @@ async def _change(call: Call, place: RoleScope, name: str, body: Manifest) -> Ma
     return _shown(call, find(call, place, name))
 
 
-# What a user may do at a level, for KubeSphere's console
+# Permissions of a user at a level, for KubeSphere's console
 
 
 @route(

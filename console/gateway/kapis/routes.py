@@ -20,7 +20,7 @@ Handler = Callable[..., Coroutine[Any, Any, Any]]
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
-#: What a route returns, for the OpenAPI document.
+#: Schemas of responses in the OpenAPI document.
 LIST, OBJECT, ARRAY, MESSAGE, TEXT = "ObjectList", "Object", "Array", "Message", "Text"
 
 

@@ -1,4 +1,4 @@
-"""Find the handler of a request for `/kapis`, and send what it returns."""
+"""Find the handler of a request for `/kapis`, and send its result."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus

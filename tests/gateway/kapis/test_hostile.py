@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.gateway.demo import Demo
-from tests.gateway.kapis.test_requests import IAM, NEW, NEW_TENANT, OLD, TENANT
+from tests.gateway.kapis.rows import IAM, NEW, NEW_TENANT, OLD, TENANT
 
 _DEEP = b"[" * 50_000
 PATHS = [

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.gateway.demo import Demo
-from tests.gateway.kapis.test_requests import CLUSTER, IAM, NAMESPACED, NEW, NEW_TENANT, OLD, TENANT
+from tests.gateway.kapis.rows import CLUSTER, IAM, NAMESPACED, NEW, NEW_TENANT, OLD, TENANT
 
 #: A tenant of the workspace `shop`, whose projects these are.
 USER, WORKSPACE = "alice", "shop"

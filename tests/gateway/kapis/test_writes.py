@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.controlplane.waiting import eventually
 from tests.gateway.demo import Demo, Reply
-from tests.gateway.kapis.test_requests import IAM, NEW, NEW_TENANT, TENANT
+from tests.gateway.kapis.rows import IAM, NEW, NEW_TENANT, TENANT
 
 SECRET = "Correct-Horse7"
 
