@@ -7,6 +7,8 @@ import pytest
 from tests.gateway.demo import Demo
 from tests.gateway.kapis.rows import IAM, NEW, NEW_TENANT, OLD, TENANT
 
+pytestmark = pytest.mark.programs
+
 _DEEP = b"[" * 50_000
 PATHS = [
     "/kapis", "/kapis/", "/kapis/x", "/kapis/clusters", "/kapis/clusters/", "/kapis/clusters/host",

@@ -2,7 +2,11 @@
 
 from typing import Any
 
+import pytest
+
 from tests.gateway.demo import Demo
+
+pytestmark = pytest.mark.programs
 
 
 def _references(found: Any) -> list[str]:

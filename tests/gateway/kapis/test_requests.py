@@ -9,6 +9,8 @@ from tests.gateway.demo import Demo
 from tests.gateway.kapis.rows import READS
 from tests.gateway.kapis.shapes import Shape
 
+pytestmark = pytest.mark.programs
+
 
 def test_the_rows_are_different_requests() -> None:
     paths = Counter(path for _section, path, _code, _shape in READS)

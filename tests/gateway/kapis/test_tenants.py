@@ -9,6 +9,8 @@ import pytest
 from tests.gateway.demo import Demo
 from tests.gateway.kapis.rows import CLUSTER, IAM, NAMESPACED, NEW, NEW_TENANT, OLD, TENANT
 
+pytestmark = pytest.mark.programs
+
 #: A tenant of the workspace `shop`, whose projects these are.
 USER, WORKSPACE = "alice", "shop"
 PROJECTS = {"checkout", "payments", "shipping", "web"}

@@ -4,9 +4,13 @@ import json
 from functools import partial
 from typing import Any
 
+import pytest
+
 from tests.controlplane.waiting import eventually
 from tests.gateway.demo import Demo, Reply
 from tests.gateway.kapis.rows import IAM, NEW, NEW_TENANT, TENANT
+
+pytestmark = pytest.mark.programs
 
 SECRET = "Correct-Horse7"
 
