@@ -25,6 +25,7 @@ from console.gateway.application import GatewayApplication  # noqa: E402
 from console.kube import controller, gvr  # noqa: E402
 from console.kube.prometheus import Prometheus  # noqa: E402
 from console.kube.runtime import Runtime  # noqa: E402
+from console.mcp.application import McpApplication  # noqa: E402
 from console.proxying.application import ProxyApplication  # noqa: E402
 from console.proxying.closing import run_closing  # noqa: E402
 from console.proxying.store import PortOwner  # noqa: E402
@@ -76,13 +77,16 @@ if settings.PROXY_BASE is not None:
 
 application = harden(
     ProxyApplication(
-        GatewayApplication(
-            ProtocolTypeRouter(
-                {
-                    "http": django_application,
-                    "websocket": SessionAuthMiddleware(websocket_application),
-                }
-            )
+        McpApplication(
+            GatewayApplication(
+                ProtocolTypeRouter(
+                    {
+                        "http": django_application,
+                        "websocket": SessionAuthMiddleware(websocket_application),
+                    }
+                )
+            ),
+            django_application,
         ),
         presence_of,
     )

@@ -296,6 +296,8 @@ LOGGING = {
     # /metrics counts requests and the audit trail records writes.
     "loggers": {
         **{name: {"level": "WARNING"} for name in ("daphne", "aiohttp", "asyncio", "twisted")},
+        # Errors of requests to /mcp are logged by the console.
+        "mcp": {"level": "ERROR"},
         # Client errors such as unknown URLs and too many parameters are not logged.
         "django.request": {"level": "ERROR"},
         **{

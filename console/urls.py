@@ -21,6 +21,7 @@ from console.views.imports import import_draft, import_page
 from console.views.lists import list_page
 from console.views.openapi import openapi_schema
 from console.views.preferences import set_language, set_theme
+from console.views.proposals import proposal_page
 from console.views.resources import resources_page
 from console.views.saved import change_view, saved_views
 from console.views.wizards import edit_form_page, new_page, wizard_page
@@ -63,6 +64,8 @@ PAGES = [
     path(f"{_OUTSIDE}/edit/form/<str:step>", edit_form_page, {"namespace": ""}, name="edit_form"),
     path(f"{_INSIDE}/edit/draft", draft_page, name="draft"),
     path(f"{_OUTSIDE}/edit/draft", draft_page, {"namespace": ""}, name="draft"),
+    path(f"{_INSIDE}/edit/proposal", proposal_page, name="proposal"),
+    path(f"{_OUTSIDE}/edit/proposal", proposal_page, {"namespace": ""}, name="proposal"),
     path(f"{_INSIDE}/log", log_page, name="log"),
     path("clusters/<cluster:cluster>/projects/<str:namespace>/log", log_page, name="log_of_labels"),
     path(f"{_INSIDE}/files", files_page, name="files"),

@@ -1,4 +1,4 @@
-"""JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7386)."""
+"""JSON Patch (RFC 6902)."""
 
 from typing import Any
 
@@ -7,19 +7,6 @@ from jsonpointer import JsonPointerException
 
 from devcluster.errors import StatusError, bad_request
 from devcluster.objects import Obj
-
-
-def merge_patch(target: Any, patch: Any) -> Any:
-    """Apply an RFC 7386 patch: null removes a field, objects are merged, other values are replaced."""
-    if not isinstance(patch, dict):
-        return patch
-    result = dict(target) if isinstance(target, dict) else {}
-    for name, value in patch.items():
-        if value is None:
-            result.pop(name, None)
-        else:
-            result[name] = merge_patch(result.get(name), value)
-    return result
 
 
 def json_patch(target: Obj, operations: Any) -> Obj:

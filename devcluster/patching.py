@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from console.kube.merging import apply_merge_patch
 from devcluster.apply import apply_patch, without_server_fields
 from devcluster.errors import (
     bad_request,
@@ -12,7 +13,7 @@ from devcluster.errors import (
     unsupported_media_type,
 )
 from devcluster.handlers import Handlers, to_stored
-from devcluster.json_patches import json_patch, merge_patch
+from devcluster.json_patches import json_patch
 from devcluster.managed_fields import Manager
 from devcluster.objects import Obj, meta
 from devcluster.options import is_true
@@ -69,7 +70,7 @@ class Patches:
             if kind == JSON_PATCH:
                 return json_patch(typed, document)
             if kind == MERGE_PATCH:
-                return merge_patch(typed, document)
+                return apply_merge_patch(typed, document)
             return strategic_merge(typed, document, shape)
 
         def mutate(obj: Obj) -> Obj:

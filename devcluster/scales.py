@@ -3,10 +3,11 @@
 https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#scale-subresource
 """
 
+from console.kube.merging import apply_merge_patch
 from devcluster.custom_types import CRDS
 from devcluster.errors import bad_request, conflict, invalid, invalid_value
 from devcluster.handlers import Handlers
-from devcluster.json_patches import json_patch, merge_patch
+from devcluster.json_patches import json_patch
 from devcluster.objects import Obj, dig, encode, meta
 from devcluster.requests import APPLY_PATCH, JSON_PATCH, Request, Response, json_response
 
@@ -55,7 +56,7 @@ class Scales:
             return json_patch(scale, document)
         if kind == APPLY_PATCH:
             document = {"spec": (document or {}).get("spec", {})}
-        merged = merge_patch(scale, document)
+        merged = apply_merge_patch(scale, document)
         if not isinstance(merged, dict):
             raise bad_request("the patch must be an object")
         return merged

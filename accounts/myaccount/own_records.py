@@ -50,6 +50,8 @@ def own_drafts(account: str) -> Iterator[OwnRecord]:
         is_new = draft.key.name.startswith("#") or draft.key.kind == NEW
         title = _("Create from YAML") if kind is None else str(kind.singular)
         name = draft.content.title if is_new else draft.key.name.partition("#")[0]
+        if draft.key.kind == NEW:
+            name = draft.content.proposal
         yield OwnRecord(
             value=str(draft.number),
             text=f"{title} {name}".rstrip(),
@@ -63,7 +65,7 @@ def own_drafts(account: str) -> Iterator[OwnRecord]:
 def _url(draft: DraftEntry) -> str:
     key, content = draft.key, draft.content
     if key.kind == NEW:
-        return f"{import_url(key.cluster)}?draft=continue"
+        return import_url(key.cluster, draft=key.name[1:] or "continue")
     if key.name.startswith("#"):
         return wizard_url(key.cluster, key.kind, key.name[1:], content.step)
     name, _mark, section = key.name.partition("#")

@@ -3,6 +3,7 @@
 Each form posts to its own URL, which renders the complete page on errors.
 """
 
+import json
 import uuid
 
 from asgiref.sync import sync_to_async
@@ -163,12 +164,15 @@ async def account_page(
 
 
 def _examples(*, full: bool) -> dict[str, str]:
-    """Return commands that use a token in the variable TOKEN. kube-apiserver accepts only tokens
-    with full access.
+    """Return commands that use a token in the variable TOKEN, and the configuration of an assistant.
+    kube-apiserver accepts only tokens with full access.
     """
     pods = settings.BASE_URL + list_url(HOST, "pods")
     command = "can-i --list" if before(get_runtime().served.version, WHOAMI) else "whoami"
+    headers = {"Authorization": "Bearer $TOKEN"}
+    server = {"type": "http", "url": f"{settings.BASE_URL}/mcp", "headers": headers}
     return {
+        "assistant": json.dumps({"mcpServers": {"quarterdeck": server}}, indent=2),
         "curl": f'curl -H "Authorization: Bearer $TOKEN" "{pods}?format=json"',
         "kubectl": f'kubectl --token="$TOKEN" auth {command}' if full else "",
     }

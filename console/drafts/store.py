@@ -23,9 +23,12 @@ log = logging.getLogger(__name__)
 
 #: Maximum number of drafts per account; the oldest are deleted.
 MAX_DRAFTS = 50
+#: Number of drafts of an account from which API clients can't propose changes, so that their drafts
+#: don't displace the user's drafts.
+MAX_WITH_PROPOSALS = 30
 #: Lifetime of a draft.
 LIFETIME = timedelta(days=30)
-#: Kind of drafts for new objects; no kind has this segment.
+#: Kind of drafts for new objects; no kind has this segment. The name is "", or `#` and an id.
 NEW = "import"
 _PURPOSE = "drafts"
 
@@ -57,6 +60,7 @@ class DraftContent(msgspec.Struct, frozen=True):
       steps. `inputs`: values that the wizard can't write into the manifest, by step and field.
     - `source`: the object that is copied, as `namespace/name`, if placeholders stand for its values.
       `refused`: values that the cluster refused and the reasons, by step and field.
+    - `proposal`: why an API client proposes the change. Untrusted.
     - `made`: the objects that were created, as JSON. The text of a draft is "" when all of its
       objects were created.
     """
@@ -72,6 +76,7 @@ class DraftContent(msgspec.Struct, frozen=True):
     source: str = ""
     refused: dict[str, dict[str, tuple[str, str]]] = {}
     made: str = ""
+    proposal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,10 @@ class DraftEntry:
 
 class DraftConflict(Exception):
     """A newer version exists that the page has not loaded."""
+
+
+class TooManyDrafts(DraftConflict):
+    """The account has too many drafts for another proposal of an API client."""
 
 
 def find(place: DraftKey) -> StoredDraft | None:
@@ -133,7 +142,7 @@ def store_draft(place: DraftKey, content: DraftContent, version: int) -> int:
     """Store a draft and return its new version.
 
     `version` is the version the page was loaded with, 0 for none. Raise `DraftConflict` if the stored
-    version is newer.
+    version is newer, and `TooManyDrafts` for a new proposal.
     """
     now = timezone.now()
     # Two mostly equal texts of up to a megabyte. The lowest compression level takes less time than
@@ -143,6 +152,9 @@ def store_draft(place: DraftKey, content: DraftContent, version: int) -> int:
     current = rows.filter(version=version)
     if current.update(content=sealed, version=F("version") + 1, updated=now):
         return version + 1
+    newest = Draft.objects.filter(account=place.account).order_by("-updated", "-pk")
+    if content.proposal and newest.count() >= MAX_WITH_PROPOSALS:
+        raise TooManyDrafts
     try:
         with transaction.atomic():
             Draft.objects.create(
@@ -151,7 +163,6 @@ def store_draft(place: DraftKey, content: DraftContent, version: int) -> int:
     except IntegrityError as error:
         raise DraftConflict from error
     Draft.objects.filter(updated__lte=now - LIFETIME).delete()
-    newest = Draft.objects.filter(account=place.account).order_by("-updated", "-pk")
     surplus = list(newest.values_list("pk", flat=True)[MAX_DRAFTS:])
     Draft.objects.filter(pk__in=surplus).delete()
     return version + 1

@@ -133,7 +133,7 @@ class _Exchange:
     async def _filter(self) -> None:
         asked = self._asked
         # Request information
-        _check_host(asked)
+        check_host(asked)
         check_request_headers(asked.raw_headers)
         info = read_request(asked.method, asked.raw_path, asked.query)
         if serving.is_kapis(info):
@@ -271,7 +271,8 @@ class _Exchange:
             task.result()
 
 
-def _check_host(asked: ProxyRequest) -> None:
+def check_host(asked: ProxyRequest) -> None:
+    """Raise `Refusal` for a host name that is not the console's."""
     domain, _port = split_domain_port(host_of(asked.scope).lower())
     if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
         raise Refusal(400, _("The console is not available under this host name."))

@@ -156,6 +156,21 @@ def json_patch(old: Any, new: Any, path: str = "") -> Iterator[dict[str, Any]]:
         yield {"op": "replace", "path": path, "value": new}
 
 
+def apply_merge_patch(target: Any, patch: Any) -> Any:
+    """Apply a JSON merge patch (RFC 7386): null removes a field, objects are merged, other values are
+    replaced.
+    """
+    if not isinstance(patch, dict):
+        return patch
+    result = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            result.pop(name, None)
+        else:
+            result[name] = apply_merge_patch(result.get(name), value)
+    return result
+
+
 def merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON merge patch (RFC 7386) from `old` to `new`. Lists are atomic."""
     found: dict[str, Any] = {name: None for name in old if name not in new}

@@ -12,11 +12,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.http import Http404, HttpResponse, HttpResponseNotModified, HttpResponseRedirect
+from django.http import (
+    Http404,
+    HttpResponse,
+    HttpResponseNotModified,
+    HttpResponseRedirect,
+    JsonResponse,
+)
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import get_language, gettext_lazy, override
 from django.utils.translation import gettext as _
 
 from console.kube.compatibility import NEWEST, OLDEST, release_text
@@ -50,6 +56,7 @@ from console.ui.core.text import escape_invisible
 from console.ui.core.words import translate_message
 from console.ui.details.detail import ObjectHead, TabLink, object_head
 from console.ui.diagnosis.attention import (
+    AttentionLine,
     attention,
     cached_types,
     checked_types,
@@ -166,11 +173,13 @@ async def cluster_list(request: ConsoleRequest) -> HttpResponse:
     return await _answer(request, _("Clusters"), values)
 
 
-@page("GET", menu=MenuEntry(("cluster",), *OVERVIEW))
+@page("GET", formats=("json",), menu=MenuEntry(("cluster",), *OVERVIEW))
 async def cluster_overview(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
-    """GET /clusters/{cluster}"""
+    """GET /clusters/{cluster}, as data with the problems only."""
     sight = await _visible_objects(access_of(request), (*CLUSTER, *checked_types(), EVENTS))
     title = _("Cluster %(name)s") % {"name": cluster.name}
+    if request.GET.get("format") == "json":
+        return _data(sight)
     if sight.nothing_visible:
         # No 403, because every menu links to this page.
         return await _answer(request, title, {"state": _nothing(request)})
@@ -191,11 +200,11 @@ async def cluster_overview(request: ConsoleRequest, cluster: Cluster) -> HttpRes
     )
 
 
-@page("GET", menu=MenuEntry(("project",), *OVERVIEW))
+@page("GET", formats=("json",), menu=MenuEntry(("project",), *OVERVIEW))
 async def project_overview(
     request: ConsoleRequest, cluster: Cluster, namespace: str, workspace: str = ""
 ) -> HttpResponse:
-    """GET /clusters/{cluster}/projects/{namespace}
+    """GET /clusters/{cluster}/projects/{namespace}, as data with the problems only.
 
     For clusters other than the host, the URL is /workspaces/{workspace}/clusters/… if the viewer
     may see the project's workspace. The response to a forbidden request does not depend on
@@ -207,7 +216,8 @@ async def project_overview(
     path = object_path(request, kind, sight.access, key) if kind is not None else None
     with_list = path.with_list if path is not None and path.query is not None else None
     found = object_head(sight.access, NAMESPACES, key, with_list)
-    if sight.nothing_visible and found is not None:
+    as_data = request.GET.get("format") == "json"
+    if sight.nothing_visible and found is not None and not as_data:
         return HttpResponseRedirect(found.details_url)
     if sight.nothing_visible and sight.access.can("get", NAMESPACES, name=namespace):
         raise Http404
@@ -219,6 +229,8 @@ async def project_overview(
     known = known_namespaces(sight.access)
     if known is not None and namespace not in known:
         raise Http404
+    if as_data:
+        return _data(sight)
     owner = workspace_of(sight.access, namespace) if cluster.name != HOST else ""
     if owner != workspace:
         url = Level("project", cluster.name, owner, namespace).url
@@ -238,6 +250,38 @@ async def project_overview(
         },
         _project(sight.access, found, path) if found is not None and path is not None else None,
     )
+
+
+def _data(sight: PageData) -> JsonResponse:
+    # Values in JSON are never translated.
+    with override(None):
+        found = attention(sight)
+        return JsonResponse(
+            {
+                "problems": [_problem(line) for line in found.lines],
+                "more": [
+                    {"severity": one.severity, "word": str(one.word), "count": one.count}
+                    for one in found.rests
+                ],
+                "loading": [str(one) for one in found.loading],
+            }
+        )
+
+
+def _problem(line: AttentionLine) -> dict[str, Any]:
+    return {
+        "kind": str(line.noun),
+        "namespace": line.namespace,
+        "name": line.name,
+        "url": line.url,
+        "severity": line.state.severity,
+        "state": str(line.state.word),
+        "alsoIn": [str(one.word) for one in line.also],
+        "count": line.count,
+        "cause": line.reason,
+        "message": line.said,
+        "since": line.since.isoformat() if line.since else None,
+    }
 
 
 async def _visible_objects(

@@ -137,6 +137,8 @@ def denied_page(
 
 def withheld_page(request: HttpRequest, text: str, title: str) -> HttpResponse:
     """Return the 403 page for a page that requires more than a single Kubernetes permission."""
+    if wants_status(request):
+        return status_response(403, text)
     who = getattr(request, "account", None) or ""
     context = {"text": text, "who": who, "kind": {"title": title}}
     return render(request, "console/denied.html", context, status=403)

@@ -4,6 +4,7 @@ Permissions are checked before the object is looked up, so the response doesn't 
 forbidden object exists.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -12,7 +13,9 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
+from django.utils.translation import override
 
+from console.kube.gvr import GVR
 from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui.core.access import Access
@@ -29,8 +32,9 @@ from console.ui.core.page_data import FIRST_LIST_WAIT
 from console.ui.core.requests import ConsoleRequest, is_fragment, vary_on_htmx
 from console.ui.core.statuses import status_response
 from console.ui.core.threads import in_thread
-from console.ui.details.detail import Detail, detail, start_informers
+from console.ui.details.detail import Detail, cause_of, detail, start_informers
 from console.ui.details.panels.standard import AUDIT, CHANGES, tabs_of
+from console.ui.details.panels.summary import Cause
 from console.ui.editing.yaml_text import yaml_text
 from console.ui.fragments.empty_states import loading_block, missing_text, not_installed_text
 from console.ui.lists.export import export_item
@@ -87,8 +91,9 @@ async def _shown(
         entry = informer.store.get(place.key)
         if entry is None:
             return _missing(request, place, informer)
+        others = start_informers(place.needs, access) if fmt == "json" else {}
         # In a thread, because some objects have a million characters.
-        return await in_thread(_data, place, entry, fmt)
+        return await in_thread(_data, place, access, informer, entry, others, fmt)
     if not is_fragment(request):
         await update_counts(access.cluster)
     entry = informer.store.get(place.key)
@@ -145,14 +150,24 @@ def _missing(request: ConsoleRequest, place: DetailRoute, informer: Informer[Any
     return error_page(request, 404, text)
 
 
-def _data(place: DetailRoute, entry: Entry[Any], fmt: str) -> HttpResponse:
+def _data(
+    place: DetailRoute,
+    access: Access,
+    informer: Informer[Any],
+    entry: Entry[Any],
+    others: Mapping[GVR, Informer[Any]],
+    fmt: str,
+) -> HttpResponse:
     kind = place.kind
     try:
         manifest = mask_values(entry.original(), kind.masked)
         if fmt == "json":
+            with override(None):
+                cause = _cause(cause_of(place, access, informer, entry, others))
             found = {
                 **export_item(kind, kind.columns, entry),
                 "resourceVersion": entry.resource_version,
+                "cause": cause,
                 "manifest": manifest,
             }
             return HttpResponse(msgspec.json.encode(found), content_type="application/json")
@@ -164,3 +179,11 @@ def _data(place: DetailRoute, entry: Entry[Any], fmt: str) -> HttpResponse:
     name = content_disposition_header(True, f"{place.key.name}.yaml")
     response["Content-Disposition"] = name or "attachment"
     return response
+
+
+def _cause(found: Cause | None) -> dict[str, str] | None:
+    """Return the cause in English, like all values in JSON."""
+    if found is None:
+        return None
+    text = str(found.diagnosis.text) if found.diagnosis is not None else ""
+    return {"severity": found.severity, "text": text, "reason": str(found.reason)}

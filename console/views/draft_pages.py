@@ -18,8 +18,13 @@ from console.drafts import store as drafts
 from console.ui.core.access import Access
 from console.ui.core.requests import ConsoleRequest
 from console.ui.core.statuses import status_response
+from console.ui.core.text import escape_invisible
 from console.views.errors import incomplete_form
 
+#: Maximum characters of the reason for a proposed change.
+MAX_PROPOSAL = 512
+#: Pattern of ids of drafts in addresses.
+DRAFT_ID = re.compile(r"[0-9a-f]{16}")
 _VERSION = re.compile(r"[0-9]{1,9}")
 
 
@@ -32,6 +37,7 @@ class DraftPage(ABC):
     - `version`: draft version the page was loaded with, 0 for none.
     - `kept`: loaded draft.
     - `other`: draft that is not loaded.
+    - `proposal`: why an API client proposes the change, or "".
     """
 
     #: Values of `step` besides `discard`, which deletes the draft.
@@ -45,6 +51,12 @@ class DraftPage(ABC):
     version: int = 0
     kept: drafts.StoredDraft | None = None
     other: drafts.StoredDraft | None = None
+    proposal: str = ""
+
+    @property
+    def start_url(self) -> str:
+        """The page without a draft."""
+        return self.url
 
     @property
     @abstractmethod
@@ -84,7 +96,7 @@ class DraftPage(ABC):
         step = self.request.POST.get("step", "")
         if step == "discard":
             await self.delete_draft()
-            return HttpResponseRedirect(self.url)
+            return HttpResponseRedirect(self.start_url)
         sent = self.submitted() if step in self.steps else None
         if sent is None:
             return incomplete_form(self.request)
@@ -101,6 +113,8 @@ class DraftPage(ABC):
             return incomplete_form(self.request)
         try:
             sent = await self.save()
+        except drafts.TooManyDrafts:
+            return status_response(409, too_many_drafts_text())
         except drafts.DraftConflict:
             return status_response(409, newer_draft_text())
         return HttpResponse(status=204, headers={"X-Draft-Version": str(sent.version)})
@@ -133,6 +147,15 @@ def submitted_version(request: ConsoleRequest) -> int | None:
     """
     version = request.POST.get("version", "0")
     return int(version) if _VERSION.fullmatch(version) else None
+
+
+def submitted_proposal(request: ConsoleRequest) -> str:
+    """Return why an API client proposes the change, in one line, or ""."""
+    return escape_invisible(" ".join(request.POST.get("proposal", "")[:MAX_PROPOSAL].split()))
+
+
+def too_many_drafts_text() -> str:
+    return _("The user has too many drafts. Some must be applied or discarded first.")
 
 
 def newer_draft_text() -> str:

@@ -63,7 +63,12 @@ from console.views.actions import MAX_UID, find_action
 from console.views.authorization import PermissionsUnconfirmed, check_action
 from console.views.back_link import ObjectPath, object_path
 from console.views.change_preview import names_of, preview_change, shown_path
-from console.views.draft_pages import DraftPage, newer_draft_text, submitted_version
+from console.views.draft_pages import (
+    DraftPage,
+    newer_draft_text,
+    submitted_proposal,
+    submitted_version,
+)
 from console.views.errors import error_page, object_not_found
 from console.views.guard import access_of
 from console.views.history import (
@@ -156,7 +161,7 @@ class EditRequest(DraftPage):
     def content(self) -> drafts.DraftContent | None:
         if self.text == without_marks(self.kind, self.base) and not self.version:
             return None
-        return drafts.DraftContent(self.text, self.base, self.uid)
+        return drafts.DraftContent(self.text, self.base, self.uid, proposal=self.proposal)
 
     def submitted(self) -> "EditRequest | None":
         post, version = self.request.POST, submitted_version(self.request)
@@ -167,6 +172,7 @@ class EditRequest(DraftPage):
         text, base = (post.get(name, "").replace("\r\n", "\n") for name in ("text", "base"))
         sent = replace(self, text=text, base=base, uid=uid, version=version)
         sent = replace(sent, reviewed_digest=post.get("seen", ""), undo=post.get("undo", ""))
+        sent = replace(sent, proposal=submitted_proposal(self.request))
         return sent if base and (not sent.undo or is_change_number(sent.undo)) else None
 
     async def live(self) -> Manifest:
@@ -181,6 +187,7 @@ class EditRequest(DraftPage):
         if kept is not None:
             text, base, uid = kept.content.text, kept.content.base, kept.content.uid
             drafted = replace(self, text=text, base=base, uid=uid, version=kept.version, kept=kept)
+            drafted = replace(drafted, proposal=kept.content.proposal)
         try:
             check_action(self.kind, self.action, self.access, self.key)
             live = await self.live()

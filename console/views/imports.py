@@ -34,7 +34,14 @@ from console.ui.editing.yaml_text import forget_positions
 from console.ui.forms.forms import ConsoleForm, TextField
 from console.ui.navigation.page_routes import find_kind
 from console.views.audit.manifests import restorable_text
-from console.views.draft_pages import DraftPage, newer_draft_text, submitted_version
+from console.views.draft_pages import (
+    DRAFT_ID,
+    DraftPage,
+    newer_draft_text,
+    submitted_proposal,
+    submitted_version,
+)
+from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.import_results import DONE, REVIEW, shown_results
 from console.views.import_undo import UndoRun, encode_created_objects, parse_created_objects
@@ -73,6 +80,7 @@ class ImportRequest(DraftPage):
     - `invalid_files`: a file is not a UTF-8 text file.
     - `made`: created objects to delete.
     - `reviewed_digest`: digest of the reviewed import, or "".
+    - `id`: id of a proposed draft, or "" for the user's own draft.
     """
 
     steps = frozenset({"review", "create", "edit", "review-undo", "undo"})
@@ -81,21 +89,27 @@ class ImportRequest(DraftPage):
     invalid_files: bool = False
     made: Sequence[CreatedObject] = ()
     reviewed_digest: str = ""
+    id: str = ""
 
     @property
     def url(self) -> str:
+        return import_url(self.access.cluster.name, draft=self.id)
+
+    @property
+    def start_url(self) -> str:
         return import_url(self.access.cluster.name)
 
     @property
     def draft(self) -> drafts.DraftKey:
         account = self.request.account or ""
-        return drafts.DraftKey(account, self.access.cluster.name, drafts.NEW, "", "")
+        name = f"#{self.id}" if self.id else ""
+        return drafts.DraftKey(account, self.access.cluster.name, drafts.NEW, "", name)
 
     def content(self) -> drafts.DraftContent | None:
         if self.invalid_files or not (self.text.strip() or self.version):
             return None
         project = self.request.POST.get("namespace", "")[:MAX_LABEL_LENGTH]
-        return drafts.DraftContent(self.text, project=project)
+        return drafts.DraftContent(self.text, project=project, proposal=self.proposal)
 
     async def keep(self) -> "ImportRequest":
         # API clients don't use drafts, and created objects are deleted without the text.
@@ -113,6 +127,7 @@ class ImportRequest(DraftPage):
         except msgspec.DecodeError:
             return None
         sent = replace(self, made=made, reviewed_digest=post.get("seen", ""), version=version)
+        sent = replace(sent, proposal=submitted_proposal(self.request))
         try:
             uploaded = self.request.FILES.getlist("files")
             files = [file.read().decode("utf-8-sig") for file in uploaded]
@@ -124,10 +139,13 @@ class ImportRequest(DraftPage):
 
     async def open(self) -> HttpResponse:
         kept = await self.find_draft()
-        if kept is not None and self.request.GET.get("draft") == "continue":
-            form = ImportForm(initial={"namespace": kept.content.project})
-            text, version = kept.content.text, kept.version
-            return await _page(replace(self, form=form, text=text, version=version, kept=kept))
+        if kept is not None and (self.id or self.request.GET.get("draft") == "continue"):
+            form, content = ImportForm(initial={"namespace": kept.content.project}), kept.content
+            asked = replace(self, form=form, text=content.text, version=kept.version, kept=kept)
+            return await _page(replace(asked, proposal=content.proposal))
+        if self.id:
+            text = _("This draft no longer exists. It was applied or discarded, or has expired.")
+            return error_page(self.request, 404, text)
         asked = replace(self, other=kept)
         named = self.request.GET.get("kind", "")
         kind = find_kind(self.access.cluster, named) if named else None
@@ -222,7 +240,8 @@ async def import_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse
     (`console.views.starting_points`). POST (`text`, `files`, `namespace`) runs a `step`.
 
     `review` checks each document with a dry run, `create` writes the objects, `edit` shows the text
-    again, and `discard` deletes the draft. `?draft=continue` loads the draft. With `seen`, the digest
+    again, and `discard` deletes the draft. `?draft=continue` loads the user's own draft, and `?draft=`
+    with an id a proposed draft (`console.views.proposals`). With `seen`, the digest
     of the review, `create` writes only what was reviewed. `review-undo` and `undo` delete the objects
     in `made`, a JSON list of `console.views.importing.CreatedObject`.
     """
@@ -238,7 +257,9 @@ async def import_draft(request: ConsoleRequest, cluster: Cluster) -> HttpRespons
 
 def _asked(request: ConsoleRequest) -> ImportRequest:
     form = ImportForm(request.POST if request.method == "POST" else request.GET)
-    return ImportRequest(request=request, access=access_of(request), form=form)
+    id = request.GET.get("draft", "")
+    id = id if DRAFT_ID.fullmatch(id) else ""
+    return ImportRequest(request=request, access=access_of(request), form=form, id=id)
 
 
 def _status_of(results: Sequence[ObjectResult], partly: int) -> int:
@@ -282,7 +303,9 @@ def _answer(
         "problems_more": len(problems[MOST_PROBLEMS:]),
         "schema_url": openapi_url(asked.access.cluster.name, _ANY, "any"),
         "able": not problems and any(one.code < 400 for one in results),
-        "draft_url": import_draft_url(asked.access.cluster.name),
+        "draft_url": import_draft_url(asked.access.cluster.name, asked.id),
+        "continue_url": import_url(asked.access.cluster.name, draft=asked.id or "continue"),
+        "proposal": asked.proposal,
         "kept": asked.kept,
         "other": asked.other,
         "newer": newer_draft_text(),

@@ -6,7 +6,6 @@ redirects to a step, so that every step has a URL and works in several tabs and 
 """
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -61,7 +60,12 @@ from console.ui.wizard.state import Refusals, WizardContext
 from console.ui.wizard.wizard import REVIEW, YAML, Step, Wizard, WizardDraft
 from console.views.actions import ActionRequest, cause_html, find_subject
 from console.views.created_objects import created_rows
-from console.views.draft_pages import DraftPage, newer_draft_text, submitted_version
+from console.views.draft_pages import (
+    DRAFT_ID,
+    DraftPage,
+    newer_draft_text,
+    submitted_version,
+)
 from console.views.edit import EditedForm, EditRequest, edit_request
 from console.views.errors import error_page, incomplete_form
 from console.views.guard import access_of
@@ -84,7 +88,6 @@ POLL_SECONDS = 2
 DOWNLOAD = "manifest.yaml"
 _REVIEW_TITLE = pgettext_lazy("step", "Review")
 FRAME = "wizard/frame.html"
-DRAFT_ID = re.compile(r"[0-9a-f]{16}")
 #: Maximum characters of `WizardRequest.source`: two names and a slash.
 MAX_SOURCE = 507
 #: Maximum displayed values that are only visible as YAML.

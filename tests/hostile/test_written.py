@@ -219,7 +219,7 @@ async def each_write_is_recorded(cluster: DevCluster, mark: int) -> None:
 @pytest.mark.parametrize("project", ["%2e%2e", ".", "%00", "A", "a%25b"])
 async def test_invalid_project_names_return_404(admin: Admin, project: str) -> None:
     """The response is 404 and doesn't claim that the cluster is unavailable."""
-    for page in ("actions/keys", "actions/labels", "edit", "edit/draft"):
+    for page in ("actions/keys", "actions/labels", "edit", "edit/draft", "edit/proposal"):
         url = f"/clusters/host/projects/{project}/secrets/web/{page}"
         for answer in (await admin.get(url), await admin.post(url, {"uid": "x", "step": "edit"})):
             assert answer.status in (404, 405), url

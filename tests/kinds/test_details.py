@@ -220,6 +220,8 @@ async def test_json_equals_the_list_item_and_yaml_is_the_whole_object(
         found = json.loads(await text_of(await client_as("admin").get(f"{url}?format=json")))
         manifest, version = found.pop("manifest"), found.pop("resourceVersion")
         assert version == entry.resource_version
+        cause = found.pop("cause")
+        assert cause is None or set(cause) == {"severity", "text", "reason"}
         assert found == by_key[entry.key.namespace, entry.key.name]
         assert manifest["metadata"]["name"] == entry.key.name
         response = await client_as("admin").get(f"{url}?format=yaml")

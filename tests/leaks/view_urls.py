@@ -56,9 +56,11 @@ def sampled_view_urls(who: str) -> list[str]:
 
 def overviews() -> Iterator[str]:
     yield reverse("dashboard")
-    yield reverse("cluster_overview", args=("host",))
+    url = reverse("cluster_overview", args=("host",))
+    yield from (url, f"{url}?format=json")
     for project in ("shop", SECRET_PROJECT):
-        yield reverse("project_overview", kwargs={"cluster": "host", "namespace": project})
+        url = reverse("project_overview", kwargs={"cluster": "host", "namespace": project})
+        yield from (url, f"{url}?format=json")
     yield f"/search?q={PART}"
     yield f"/search?q={PART}&format=json"
     yield f"/palette?q={PART}"

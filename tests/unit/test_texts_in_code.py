@@ -15,7 +15,8 @@ _LOOKED_UP = re.compile(r"_|n?p?gettext(_lazy|_noop)?|Message|SelectorError")
 _TRANSLATED = re.compile(rf"{_LOOKED_UP.pattern}|log\.\w+|route|QueryParameter")
 _FOR_PROGRAMS = re.compile(
     r"accounts/(oauth/|federation/backchannel\.py)"
-    r"|console/(metrics/|live/counters\.py|views/audit/events\.py|gateway/kapis/openapi\.py)"
+    r"|console/(gateway/kapis/openapi\.py|live/counters\.py|mcp/(protocol|tools)\.py|metrics/"
+    r"|views/audit/events\.py)"
     r"|.*/(management|migrations)/"
 )
 #: Phrases that stay English: conditions of objects, audit records, terms of Kubernetes and

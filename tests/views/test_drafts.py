@@ -83,6 +83,19 @@ def test_oldest_draft_is_removed_at_the_limit(monkeypatch: pytest.MonkeyPatch) -
     assert [draft.account for draft in Draft.objects.all()] == ["eve"]
 
 
+def test_proposals_do_not_displace_drafts_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "MAX_WITH_PROPOSALS", 2)
+    store_draft(OURS, TEXT, 0)
+    proposals = [DraftKey("editor", "host", store.NEW, "", f"#{at}") for at in range(2)]
+    version = store_draft(proposals[0], DraftContent("a", proposal="x"), 0)
+    with pytest.raises(store.TooManyDrafts):
+        store_draft(proposals[1], DraftContent("b", proposal="x"), 0)
+    # An existing proposal can be edited, and the user can add drafts.
+    store_draft(proposals[0], DraftContent("c", proposal="x"), version)
+    store_draft(DraftKey("editor", "host", "pods", "shop", "p"), TEXT, 0)
+    assert Draft.objects.filter(account="editor").count() == 3
+
+
 def test_drafts_expire_after_a_month() -> None:
     store_draft(OURS, TEXT, 0)
     Draft.objects.update(updated=timezone.now() - LIFETIME - timedelta(minutes=1))

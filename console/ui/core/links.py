@@ -97,6 +97,11 @@ def draft_url(cluster: str, segment: str, key: Key) -> str:
     return _object_page("draft", cluster, segment, key)
 
 
+def proposal_url(cluster: str, segment: str, key: Key) -> str:
+    """Return the URL that stores a change which an API client proposes as the draft of an object."""
+    return _object_page("proposal", cluster, segment, key)
+
+
 def _object_page(view: str, cluster: str, segment: str, key: Key, **parts: str) -> str:
     """Return the URL of an object's page. `parts` are its last segment, or "" to leave it out.
 
@@ -143,11 +148,12 @@ def _reversed(
 
 
 @lru_cache(KEPT)
-def import_url(cluster: str, segment: str = "", namespace: str = "") -> str:
-    """Return the URL of the page that creates objects from YAML, optionally in a project and with a
-    template of a kind.
+def import_url(cluster: str, segment: str = "", namespace: str = "", draft: str = "") -> str:
+    """Return the URL of the page that creates objects from YAML, optionally in a project, with a
+    template of a kind or with a draft.
     """
-    return _with_query(reverse("import", args=(cluster,)), kind=segment, namespace=namespace)
+    url = reverse("import", args=(cluster,))
+    return _with_query(url, kind=segment, namespace=namespace, draft=draft)
 
 
 @lru_cache(KEPT)
@@ -179,9 +185,9 @@ def edit_form_url(cluster: str, segment: str, key: Key, step: str = "") -> str:
     return _object_page("edit_form", cluster, segment, key, step=step)
 
 
-def import_draft_url(cluster: str) -> str:
+def import_draft_url(cluster: str, draft: str = "") -> str:
     """Return the URL that stores the draft of the import page."""
-    return reverse("import_draft", args=(cluster,))
+    return _with_query(reverse("import_draft", args=(cluster,)), draft=draft)
 
 
 def openapi_url(cluster: str, gvr: GVR, kind: str) -> str:

@@ -31,6 +31,7 @@ from console.ui.core.permissions import Denied, check_visible
 from console.ui.core.subject import Subject
 from console.ui.details.panels import Panel
 from console.ui.details.panels.standard import AUDIT, tabs_of
+from console.ui.details.panels.summary import Cause, CausePanel
 from console.ui.fragments.cached_fragments import CachedFragment, part_html
 from console.ui.fragments.placeholders import collect_placeholders, split_at_placeholders
 from console.ui.lists.rows import ActionBar, ListRow, action_bar, make_row, short_hash
@@ -152,15 +153,7 @@ def detail(
     entry = informer.store.get(place.key)
     if entry is None:
         return None
-    subject = Subject(
-        kind=place.kind,
-        key=place.key,
-        entry=entry,
-        access=RestrictedAccess(access, place.kind, place.readable_types),
-        informers={place.kind.gvr: informer, **others},
-        cluster=place.cluster.name,
-        query=dict(place.choices),
-    )
+    subject = _subject(place, access, informer, entry, others)
     have = known or {}
     head = have.get("detail-head") or _head(place, access, entry, with_list, head_template)
     parts = [deletion_notice(place), head]
@@ -176,6 +169,40 @@ def detail(
         etag=etag_of(parts),
         resource_version=entry.resource_version,
         freshness=live_state(informer),
+    )
+
+
+def cause_of(
+    place: DetailRoute,
+    access: Access,
+    informer: Informer[Any],
+    entry: Entry[Any],
+    others: Mapping[GVR, Informer[Any]],
+) -> Cause | None:
+    """Return the cause that the tab shows for the object's state, or None."""
+    subject = _subject(place, access, informer, entry, others)
+    panels = (one for one in place.tab.panels if isinstance(one, CausePanel))
+    try:
+        return next((found for one in panels if (found := one.cause(subject))), None)
+    except RecursionError:
+        return None
+
+
+def _subject(
+    place: DetailRoute,
+    access: Access,
+    informer: Informer[Any],
+    entry: Entry[Any],
+    others: Mapping[GVR, Informer[Any]],
+) -> Subject:
+    return Subject(
+        kind=place.kind,
+        key=place.key,
+        entry=entry,
+        access=RestrictedAccess(access, place.kind, place.readable_types),
+        informers={place.kind.gvr: informer, **others},
+        cluster=place.cluster.name,
+        query=dict(place.choices),
     )
 
 

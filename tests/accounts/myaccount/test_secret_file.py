@@ -70,7 +70,7 @@ async def test_another_session_cannot_download_the_secret(admin: Browser) -> Non
 async def test_examples_contain_a_placeholder_for_the_token(admin: Browser, scope: str) -> None:
     given = {"name": "ci", "scope": scope, "days": "7"}
     page = (await admin.post("/account/tokens", given)).content.decode()
-    examples = re.findall(r'<pre class="code" tabindex="0">(.*?)</pre>', page)
-    assert len(examples) == (2 if scope == "full" else 1)
+    examples = re.findall(r'<pre class="code" tabindex="0">(.*?)</pre>', page, re.DOTALL)
+    assert len(examples) == (3 if scope == "full" else 2)
     assert all("$TOKEN" in one and "qdt_" not in one for one in examples)
     assert 'data-copy-text="fresh-token"' in page

@@ -23,6 +23,15 @@ _CALM = frozenset({Severity.OK.value, Severity.DONE.value, Severity.PAUSED.value
 Trouble = tuple[Severity, Diagnosis]
 
 
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """The cause of an unhealthy state. `diagnosis` is None if only the `reason` is known."""
+
+    severity: str
+    diagnosis: Diagnosis | None
+    reason: str | Promise
+
+
 @dataclass(frozen=True, kw_only=True)
 class CausePanel(Panel):
     """The cause of an unhealthy state."""
@@ -35,24 +44,27 @@ class CausePanel(Panel):
         """Return a problem that is visible only in other objects, or None."""
         return None
 
-    def html(self, subject: Subject) -> SafeString:
+    def cause(self, subject: Subject) -> Cause | None:
+        """Return the cause, or None for a healthy object or an unknown cause."""
         column = subject.kind.status_column
         status = column.value(subject.entry) if column else None
         ending = mapping(subject.manifest, "metadata").get("deletionTimestamp")
         trouble = None if ending else self.problem(subject)
         if trouble is not None:
-            return _render(trouble[0].value, trouble[1], trouble[1].reason)
+            return Cause(trouble[0].value, trouble[1], trouble[1].reason)
         calm = status is not None and status.severity in _CALM
         cause = None if calm else diagnose(subject.manifest)
         if cause is None and not (status and status.reason):
-            return NOTHING
+            return None
         reason = (cause.reason if cause else "") or (status.reason if status else "")
-        return _render(status.severity if status else "", cause, reason)
+        return Cause(status.severity if status else "", cause, reason)
 
-
-def _render(severity: str, cause: Diagnosis | None, reason: str | Promise) -> SafeString:
-    context = {"severity": severity, "cause": cause, "reason": reason}
-    return render_to_string("ui/panels/cause.html", context)
+    def html(self, subject: Subject) -> SafeString:
+        found = self.cause(subject)
+        if found is None:
+            return NOTHING
+        context = {"severity": found.severity, "cause": found.diagnosis, "reason": found.reason}
+        return render_to_string("ui/panels/cause.html", context)
 
 
 @dataclass(frozen=True, kw_only=True)
