@@ -77,7 +77,12 @@ class DetailPart:
             "body": self.body.html(),
         }
         values = (("id", self.id), ("title", str(self.title)))
-        return part_html(self.template, values, given.__getitem__)
+        # The names must not become placeholders of a cached fragment around the part.
+        with collect_placeholders() as names:
+            element = part_html(self.template, values)
+        first, *pieces = split_at_placeholders(element)
+        filled = (given[str(name)] + piece for name, piece in zip(names, pieces, strict=True))
+        return SafeString("".join((first, *filled)))
 
 
 @dataclass(frozen=True, slots=True)
