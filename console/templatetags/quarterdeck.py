@@ -153,8 +153,9 @@ def places(
         ("problems", scope.problems),
     )
     html = part_html("ui/_places.html", values)
-    place = f' data-place="{escape(current)}"'
-    return SafeString(html.replace(place, f'{place} aria-current="true"', 1))
+    before, place, after = html.partition(f' data-place="{escape(current)}"')
+    pieces = (before, place, ' aria-current="true"' if place else "", after)
+    return SafeString("".join(pieces))
 
 
 @register.tag

@@ -80,9 +80,11 @@ class DetailPart:
         # The names must not become placeholders of a cached fragment around the part.
         with collect_placeholders() as names:
             element = part_html(self.template, values)
-        first, *pieces = split_at_placeholders(element)
-        filled = (given[str(name)] + piece for name, piece in zip(names, pieces, strict=True))
-        return SafeString("".join((first, *filled)))
+        before, *others = split_at_placeholders(element)
+        pieces = [before]
+        for name, piece in zip(names, others, strict=True):
+            pieces += (given[str(name)], piece)
+        return SafeString("".join(pieces))
 
 
 @dataclass(frozen=True, slots=True)
