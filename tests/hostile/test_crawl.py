@@ -32,6 +32,7 @@ from tests.hostile.world import (
     CHANGING,
     COMING,
     CUSTOM,
+    config_map,
     custom_objects,
     held,
     renamed,
@@ -241,24 +242,33 @@ def of_editing(site: Site) -> Job:
     return look
 
 
-async def of_import(visitor: Visitor) -> None:
-    """Import YAML that a user has received and pasted."""
-    await visitor.open(import_url("host", "", "shop"))
-    wrong = [
-        f"apiVersion: v1\nkind: {json.dumps(text)}\nmetadata:\n  name: {json.dumps(text)}\n"
-        f"  namespace: {json.dumps(text)}\n  {json.dumps(text)}: 1\n"
-        for text in TEXTS
-        if text and text.isprintable()
-    ]
-    await visitor.type_text(lambda _text: "---\n".join(wrong[:20]))
-    await visitor.press("review", ".results")
-    fine = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {a: %s}\n"
-    texts = [fine % (name, json.dumps(SHORT)) for name in ("imported", "imported-too", "held")]
-    await visitor.type_text(lambda _text: "---\n".join(texts))
-    await visitor.press("review", ".results")
-    await visitor.press("create", ".results")
-    await visitor.press("review-undo", ".results")
-    await visitor.press("undo", ".results")
+def of_import(site: Site) -> Job:
+    """Import YAML that a user has received and pasted. One of the objects exists, and is not the
+    one that `of_editing` changes at the same time.
+    """
+
+    async def look(visitor: Visitor) -> None:
+        existing = config_map("existing", {"a": "before"})
+        site.cluster.run(lambda cluster: write(cluster, CONFIG_MAPS, existing))
+        await visitor.open(import_url("host", "", "shop"))
+        wrong = [
+            f"apiVersion: v1\nkind: {json.dumps(text)}\nmetadata:\n  name: {json.dumps(text)}\n"
+            f"  namespace: {json.dumps(text)}\n  {json.dumps(text)}: 1\n"
+            for text in TEXTS
+            if text and text.isprintable()
+        ]
+        await visitor.type_text(lambda _text: "---\n".join(wrong[:20]))
+        await visitor.press("review", ".results")
+        fine = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {a: %s}\n"
+        names = ("imported", "imported-too", "existing")
+        texts = [fine % (name, json.dumps(SHORT)) for name in names]
+        await visitor.type_text(lambda _text: "---\n".join(texts))
+        await visitor.press("review", ".results")
+        await visitor.press("create", ".results")
+        await visitor.press("review-undo", ".results")
+        await visitor.press("undo", ".results")
+
+    return look
 
 
 async def of_pages(visitor: Visitor) -> None:
@@ -376,7 +386,7 @@ def test_text_of_tenants_is_escaped_on_every_page(site: Site) -> None:
 async def crawl(site: Site) -> None:
     jobs: asyncio.Queue[Job] = asyncio.Queue()
     # The longest jobs first.
-    for job in (of_pages, of_customs(site), of_editing(site), of_import, of_views):
+    for job in (of_pages, of_customs(site), of_editing(site), of_import(site), of_views):
         jobs.put_nowait(job)
     read = [kind for kind in kinds if DEEP or kind.segment in READ]
     for kind in sorted(read, key=lambda kind: kind.segment not in FOLLOWED):
