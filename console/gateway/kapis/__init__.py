@@ -3,5 +3,5 @@
 The package answers from the same declarations as the pages: the kinds, the shared cache, the
 permissions and the services of workspaces, roles and accounts. Each module declares the routes of one
 group with `console.gateway.kapis.routes.route`; `serving` finds the route of a request and converts
-results and errors to responses. See `docs/api.md` and ADR 29.
+results and errors to responses. See `docs/api.md` and ADR 30.
 """

@@ -18,7 +18,9 @@ def test_the_rows_are_different_requests() -> None:
     assert not [path for path, count in paths.items() if count > 1]
 
 
-@pytest.mark.parametrize(("section", "path", "code", "shape"), READS, ids=lambda one: str(one)[:80])
+@pytest.mark.parametrize(
+    ("section", "path", "code", "shape"), READS, ids=[f"{row[0]} {row[1][:80]}" for row in READS]
+)
 def test_a_request_gets_the_documented_response(
     demo: Demo, section: str, path: str, code: int, shape: Shape
 ) -> None:
