@@ -221,10 +221,18 @@ class LongRunningStream(ABC):
             raise
 
     async def close(self) -> None:
-        """Close the connection, and return when the audit log has the outcome."""
+        """Close the connection, and return when the audit log has the outcome, even if this is
+        cancelled meanwhile: the task must not be interrupted.
+        """
         self.close_soon()
-        if self._task is not None:
-            await asyncio.gather(self._task, return_exceptions=True)
+        cancelled = False
+        while self._task is not None and not self._task.done():
+            try:
+                await asyncio.wait((self._task,))
+            except asyncio.CancelledError:
+                cancelled = True
+        if cancelled:
+            raise asyncio.CancelledError
 
     def close_soon(self) -> None:
         """Close the connection without waiting."""

@@ -114,7 +114,7 @@ class Admin:
         assert response.status_code < 500, (what, answer.said)
         assert took < BOUND, (what, took)
         if "html" in response.headers.get("Content-Type", "html"):
-            assert wrong_in(html) == [], what
+            assert not (wrong := wrong_in(html)), (what, wrong)
         return answer
 
 

@@ -8,9 +8,12 @@ import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from threading import Event
+from typing import Any
 
 import pytest
 
+from console.audit import trail
 from console.audit.models import AuditRecord
 from console.audit.trail import AuditAction as Recorded
 from console.kube.errors import ApiError, BadRequest
@@ -91,6 +94,36 @@ async def test_stream_is_read_to_its_end(world: World) -> None:
         assert found.count(b"\n") <= 20
         assert await stream.read() == b""
     assert await outcomes() == [("whole", 200, "")]
+
+
+async def test_a_cancelled_close_waits_for_the_record(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that is closed at the moment at which its stream ends."""
+    writing, written = Event(), Event()
+
+    def write_late(*arguments: Any) -> None:
+        writing.set()
+        assert written.wait(20)
+        finish(*arguments)
+
+    finish = trail._finish
+    monkeypatch.setattr(trail, "_finish", write_late)
+    world.start(world.pod("cancelled"))
+    stream = ResponseStream(Viewer().order("cancelled", follow="true"))
+    await stream.open()
+    closing = asyncio.create_task(stream.close())
+    await asyncio.to_thread(writing.wait)
+    # By the feed, and by the socket while the feed is closing.
+    for _ in range(2):
+        closing.cancel()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    assert not closing.done()
+    written.set()
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+    assert await outcomes() == [("cancelled", 200, "")]
 
 
 async def test_closed_stream_is_freed_without_garbage_collection(world: World) -> None:
