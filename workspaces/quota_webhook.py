@@ -50,7 +50,7 @@ from workspaces.refused_requests import need_text
 MAX_WAIT, _AGAIN, _TIMEOUT = 8.0, 0.5, 10
 #: Seconds after which kube-apiserver's cache has a limit that the console's cache has, and after
 #: which the console's cache has the usage of an admitted object.
-_SETTLE, _SEEN = 0.1, 0.5
+_SETTLE, _SEEN = 0.25, 0.5
 #: Maximum number of requests that wait.
 MAX_WAITING = 200
 
@@ -194,7 +194,7 @@ class QuotaReviews:
         opened = self._open.setdefault(project, [])
         opened.append(wanted)
         try:
-            await self._wait(project, opened)
+            await self._wait(project, wanted, opened)
         finally:
             self._waiting -= 1
             asyncio.get_running_loop().call_later(_SEEN, self._close, project, wanted)
@@ -205,7 +205,7 @@ class QuotaReviews:
         if not opened:
             del self._open[project]
 
-    async def _wait(self, project: str, opened: list[Amounts]) -> None:
+    async def _wait(self, project: str, wanted: Amounts, opened: list[Amounts]) -> None:
         try:
             shares = self._runtime.informer(RESOURCE_QUOTAS)
         except UnknownKind:
@@ -214,17 +214,22 @@ class QuotaReviews:
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(MAX_WAIT):
-                if await self._request(shares, project, opened):
+                if await self._request(shares, project, wanted, opened):
                     await asyncio.sleep(_SETTLE)
 
-    async def _request(self, shares: Informer[Any], project: str, opened: list[Amounts]) -> bool:
-        """Request quota until the share is sufficient or the workspace has none left. Return False
-        if this was the case from the start.
+    async def _request(
+        self, shares: Informer[Any], project: str, wanted: Amounts, opened: list[Amounts]
+    ) -> bool:
+        """Request quota until the share is sufficient or the workspace has none left for `wanted`.
+        Return False if this was the case from the start.
+
+        The open requests don't decide that: a pod that was just admitted is still one of them, and
+        is part of the usage as well.
         """
         waited = False
         while True:
             needed, used, limits = self._lacks(shares, project, opened)
-            if not needed or not self._may_fit(project, needed):
+            if not needed or not self._may_fit(project, wanted):
                 return waited
             waited = True
             self._recorder.record_need(project, need_text(needed, used, limits))
@@ -250,7 +255,7 @@ class QuotaReviews:
         }
         return (needed, used, limits) if needed else ({}, {}, {})
 
-    def _may_fit(self, project: str, needed: Amounts) -> bool:
+    def _may_fit(self, project: str, wanted: Amounts) -> bool:
         """Return True if the free quota of the workspace is sufficient."""
         entry = self._runtime.informer(NAMESPACES).store.get(Key("", project))
         workspace = entry.projection.workspace if entry is not None else ""
@@ -258,7 +263,7 @@ class QuotaReviews:
         used = {use.resource: use.used for use in workspace_usage(workspace)} if hard else {}
         return bool(hard) and all(
             resource not in hard or used.get(resource, ZERO) + amount <= hard[resource]
-            for resource, amount in needed.items()
+            for resource, amount in wanted.items()
         )
 
 

@@ -6,6 +6,8 @@ import re
 import pytest
 
 from console.kube.clients import MERGE_PATCH
+from console.kube.gvr import NAMESPACES, Key
+from console.kube.runtime import Runtime
 from console.ui.core.kind import ResourceKind
 from console.ui.core.links import started_url
 from console.ui.core.registry import kinds
@@ -18,6 +20,7 @@ from tests.contract.grants import rule
 from tests.contract.import_pages import URL
 from tests.contract.pages import person
 from tests.contract.wizard_pages import WizardVisitor
+from tests.controlplane.waiting import eventually
 from tests.support.responses import text_of
 from tests.views.conftest import ClientAs, _site
 
@@ -41,8 +44,12 @@ async def test_an_example_is_created_without_warnings(
     admin: Client,
     cleanup: Cleanup,
     namespace: str,
+    runtime: Runtime,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # The form offers the projects of the cache.
+    known = runtime.informer(NAMESPACES).store
+    eventually(lambda: known.get(Key("", namespace)), "the project is known")
     level = "privileged" if example.id in PRIVILEGED else "restricted"
     admin.patch(
         f"/api/v1/namespaces/{namespace}", {"metadata": {"labels": {WARN: level}}}, MERGE_PATCH

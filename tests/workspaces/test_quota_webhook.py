@@ -122,6 +122,27 @@ async def test_concurrent_requests_of_a_project_are_added_up(runtime: TenantRunt
     assert await asyncio.gather(*many) == [True] * 3
 
 
+async def test_a_pod_that_was_just_admitted_takes_no_quota_twice(runtime: TenantRuntime) -> None:
+    """It is one of the open requests, and the usage contains it as well."""
+    first = asyncio.create_task(allowed(review()))
+    while not told(runtime):
+        await asyncio.sleep(0)
+    shares = runtime.informer(RESOURCE_QUOTAS)
+    bring(shares, share("shop", {"requests.cpu": "6"}, {"requests.cpu": "4"}, "11"))
+    assert await first
+    bring(shares, share("shop", {"requests.cpu": "6"}, {"requests.cpu": "6"}, "12"))
+    needs = len(told(runtime))
+    spec = {"containers": [{"resources": {"requests": {"cpu": "3"}}}]}
+    second = asyncio.create_task(allowed(review(spec, uid="u-2")))
+    async with asyncio.timeout(5):
+        while len(told(runtime)) == needs:
+            runtime.clock.move(seconds=1)
+            await asyncio.sleep(0.01)
+    assert not second.done()
+    bring(shares, share("shop", {"requests.cpu": "9"}, {"requests.cpu": "6"}, "13"))
+    assert await second
+
+
 @pytest.mark.parametrize(
     "body",
     [
