@@ -36,7 +36,7 @@ test:
 # Run all tests for a release, including all themes and sizes of each page, crash points, hostile input and
 # random tests. TEST_SEED repeats a random test.
 test-deep: export TEST_DEPTH := deep
-test-deep: image test
+test-deep: test
 
 # Run the tests without external dependencies: no cluster, database, browser or other program.
 quick:
